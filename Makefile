@@ -1,0 +1,29 @@
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint bench clean
+
+demo: $(READY)
+	@$(BIN)/sleuth run zoo/demo/train.py; status=$$?; \
+	if [ $$status -ne 1 ]; then echo "the demo should end with status 1 (a finding), not $$status" >&2; exit 1; fi
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	@set -e; for benchmark in benchmarks/[!_]*.py; do echo "== $$benchmark"; $(BIN)/python "$$benchmark"; done
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[torch,dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

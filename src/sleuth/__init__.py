@@ -1,0 +1,25 @@
+"""Sleuth finds out why a deep-learning program misbehaves, and shows the line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sleuth.findings import Edit, Evidence, Finding, Fix, Link, Place, Report
+    from sleuth.live import watch
+
+__all__ = ["Edit", "Evidence", "Finding", "Fix", "Link", "Place", "Report", "watch"]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Imported on first use, so that `import sleuth` stays light."""
+    if name == "watch":
+        from sleuth.live import watch
+
+        return watch
+    if name in __all__:
+        from sleuth import findings
+
+        return getattr(findings, name)
+    raise AttributeError(f"module 'sleuth' has no attribute {name!r}")

@@ -1,0 +1,85 @@
+"""`sleuth run`: watch a program while it runs."""
+
+from __future__ import annotations
+
+from sleuth.cli.refusal import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from sleuth.cli.outlet import Outlet
+    from sleuth.findings import Report
+    from sleuth.options import Options
+
+SUMMARY = "run a program and watch it: when a number turns NaN or Inf, say which line made it"
+
+_USAGE = """\
+sleuth run [options] SCRIPT [ARGUMENTS ...]
+       sleuth run [options] -m MODULE [ARGUMENTS ...]"""
+
+_EXAMPLES = """\
+examples:
+  sleuth run train.py --lr 3                 all that follows the script belongs to the program
+  sleuth run -m package.train --lr 3         the same for a module
+  sleuth run --keep-going train.py           skip the poisoned update and train on
+  sleuth run --format json train.py          the report on stdout, what the program prints on stderr
+  sleuth run --ignore log-of-zero train.py   silence a diagnosis
+
+exit status: the program's own when that is not 0; else 0 nothing found, 1 something found;
+2 when the program could not be started
+"""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    from sleuth import options
+
+    parser.usage = _USAGE
+    parser.epilog = _EXAMPLES
+    # Everything from the first word that is not an option belongs to the program, as with python itself.
+    parser.add_argument("program", nargs="...", metavar="SCRIPT [ARGUMENTS ...]", help="the program, and its arguments")
+    parser.add_argument("-m", dest="module", action="store_true", help="the program is a module, found as python does")
+    parser.add_argument("--keep-going", action="store_true", default=None, help="skip the poisoned update and train on")
+    record = parser.add_mutually_exclusive_group()
+    record.add_argument("--record", metavar="DIR", help="where to note the run as it goes (default: .sleuth)")
+    record.add_argument("--no-record", action="store_true", help="note nothing on disk")
+    options.add_arguments(parser)
+
+
+def execute(args: Namespace) -> int:
+    from sleuth import options
+    from sleuth.cli.outlet import Outlet
+
+    target, *arguments = _words(args)
+    chosen = options.resolve(args, "run")
+    outlet = Outlet(chosen)
+    report = _watched(target, arguments, args.module, chosen, outlet)
+    outlet.publish(report)
+    return report.exit
+
+
+def _words(args: Namespace) -> list[str]:
+    words: list[str] = args.program
+    if words[:1] == ["--"]:
+        words = words[1:]
+    if not words:
+        missing = "a module after -m" if args.module else "a script, or -m and a module"
+        raise Refusal(f"name the program to run: {missing}; see `sleuth run --help`")
+    return words
+
+
+def _watched(target: str, arguments: list[str], module: bool, chosen: Options, outlet: Outlet) -> Report:
+    from sleuth import program
+
+    try:
+        subject = program.find(target, arguments, module)
+    except program.CannotRun as problem:
+        raise Refusal(str(problem)) from None
+    outlet.keep_stdout_for_the_report()
+    try:
+        from sleuth import live
+    except ModuleNotFoundError as missing:
+        if missing.name != "torch":
+            raise
+        raise Refusal("this needs PyTorch, which is not installed here: pip install 'sleuth[torch]'") from None
+    return live.run(subject, keep_going=chosen.keep_going, record=chosen.record, ignore=chosen.ignore)

@@ -1,0 +1,8 @@
+"""The live engine: watches a real run of the user's program."""
+
+from __future__ import annotations
+
+from sleuth.live.run import run
+from sleuth.live.watch import Watch, watch
+
+__all__ = ["Watch", "run", "watch"]

@@ -1,0 +1,107 @@
+"""The batches a DataLoader has dealt: remembered for a step or two, with their indices, so one can be dealt again."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from torch import Tensor
+
+from sleuth.live.snapshot import RandomState
+
+# The last two are kept across a step: accelerate's loader, for one, fetches a batch ahead of the one it hands to the
+# loop. While gradients accumulate, all batches of the step are kept, up to a number that bounds the memory.
+KEPT = 2
+KEPT_WITHIN_A_STEP = 16
+
+
+@dataclass(eq=False, slots=True)
+class Batch:
+    """One batch as the loader dealt it."""
+
+    content: Any
+    indices: Any
+    number: int
+    random: RandomState
+    dealt_at: tuple[CodeType, int, int] | None
+    versions: tuple[int, ...] = ()
+
+    def tensors(self) -> Iterator[tuple[str, Tensor]]:
+        """Every tensor in the batch with the way to it, e.g. `[0]` or `["labels"]`."""
+        return named_tensors(self.content)
+
+    @property
+    def changed(self) -> bool:
+        """Has the program written into the batch since it was dealt?"""
+        return self.versions != tuple(tensor._version for _, tensor in self.tensors())
+
+
+def named_tensors(value: Any, name: str = "") -> Iterator[tuple[str, Tensor]]:
+    if isinstance(value, Tensor):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from named_tensors(item, f"{name}[{key!r}]")
+    elif isinstance(value, list | tuple):
+        fields = getattr(value, "_fields", None)
+        for index, item in enumerate(value):
+            yield from named_tensors(item, f"{name}.{fields[index]}" if fields else f"{name}[{index}]")
+    elif hasattr(value, "__dict__") and not callable(value):
+        for key, item in vars(value).items():
+            if isinstance(item, Tensor):
+                yield f"{name}.{key}", item
+
+
+@dataclass(eq=False, slots=True)
+class Dealt:
+    """What one DataLoader iterator has dealt of late."""
+
+    dataset: Any
+    indices: deque[Any] = field(default_factory=deque)
+    recent: deque[Batch] = field(default_factory=lambda: deque(maxlen=KEPT_WITHIN_A_STEP))
+    again: deque[Batch] = field(default_factory=deque)
+    count: int = 0
+    ended: bool = False
+    tick: int = 0
+    tick_before: int = 0
+
+    def to_replay(self, window: int) -> list[Batch]:
+        """The batches to deal again: those of the step in their order, or the failing one and the one before it."""
+        recent = list(self.recent)
+        return recent[-window:] if window > 1 else recent[: -KEPT - 1 : -1]
+
+    def forget(self) -> None:
+        while len(self.recent) > KEPT:
+            self.recent.popleft()
+
+
+class Dealer:
+    """Remembers what every DataLoader iterator dealt."""
+
+    def __init__(self) -> None:
+        self._iterators: weakref.WeakKeyDictionary[Any, Dealt] = weakref.WeakKeyDictionary()
+
+    def of(self, iterator: Any) -> Dealt:
+        dealt = self._iterators.get(iterator)
+        if dealt is None:
+            dealt = self._iterators[iterator] = Dealt(getattr(iterator, "_dataset", None))
+        return dealt
+
+    def current(self) -> list[Dealt]:
+        """The iterator that dealt last, and those that dealt beside it since its batch before (as `zip` makes them)."""
+        newest = self.newest()
+        if newest is None or newest.ended:
+            return []
+        return [d for d in self._iterators.values() if d.recent and not d.ended and d.tick > newest.tick_before]
+
+    def newest(self) -> Dealt | None:
+        return max((d for d in self._iterators.values() if d.recent), key=lambda d: d.tick, default=None)
+
+    def forget(self) -> None:
+        """A step is done: only the last batches are still of interest."""
+        for dealt in self._iterators.values():
+            dealt.forget()

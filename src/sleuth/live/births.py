@@ -1,0 +1,123 @@
+"""What a check for non-finite numbers is given, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sleuth.findings import Evidence, Fix, Link, RootCause
+from sleuth.live.history import History
+from sleuth.live.naming import same_memory
+from sleuth.live.numbers import NOTHING, Numbers
+from sleuth.live.trace import Op, Trace, plain_name
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """An operation that made NaN or Inf out of inputs that held none of that kind, its tensors still at hand."""
+
+    op: Op
+    inputs: Sequence[Tensor]
+    arguments: Sequence[Any]
+    keywords: dict[str, Any]
+    output: Tensor
+    trace: Trace
+    history: History
+
+    @property
+    def name(self) -> str:
+        """The operation's own name in ATen, without the underscore of its in-place form."""
+        return self.op.name.rstrip("_")
+
+    @property
+    def node(self) -> str:
+        """The autograd node that was running, e.g. `SqrtBackward0`; empty in the forward pass."""
+        return self.op.node or ""
+
+    @property
+    def function(self) -> str:
+        """What the user called: the operation, or in the backward pass the forward operation it differentiates."""
+        return operation_name(self.op)
+
+    @property
+    def in_forward(self) -> bool:
+        return not self.op.in_backward
+
+    @property
+    def made_nan(self) -> bool:
+        return bool(self.op.output.nan)
+
+    @property
+    def scalars(self) -> list[float]:
+        return self.op.scalars
+
+    def differentiates(self, *names: str) -> bool:
+        """Is this a part of the derivative of one of these operations?"""
+        return any(self.node.startswith(f"{name}Backward") for name in names)
+
+    def held(self, index: int = 0) -> Numbers:
+        """What an operand held before the operation ran."""
+        operands = self.op.operands
+        return operands[index].numbers if index < len(operands) else NOTHING
+
+    def forward_held(self, index: int = 0) -> Numbers:
+        """What the differentiated forward operation was given."""
+        forward = self.op.forward
+        return forward.operands[index].numbers if forward is not None and len(forward.operands) > index else NOTHING
+
+    def counted(self, condition: Callable[[Tensor], Tensor], index: int = 0) -> int | None:
+        """In how many values of an operand a condition holds; None where the operation has written over it."""
+        if index >= len(self.inputs) or same_memory(self.inputs[index], self.output):
+            return None
+        return int(condition(self.inputs[index]).sum())
+
+    def recomputed(self, dtype: torch.dtype) -> Tensor | None:
+        """The same operation on the same inputs in another floating-point type; None where that cannot be done."""
+        if any(same_memory(tensor, self.output) for tensor in self.inputs):
+            return None
+        try:
+            result = self.op.func(*_cast(self.arguments, dtype), **_cast(self.keywords, dtype))
+        except (RuntimeError, TypeError, NotImplementedError):
+            return None
+        result = result[0] if isinstance(result, tuple | list) else result
+        return result if isinstance(result, Tensor) else None
+
+
+def _cast(value: Any, dtype: torch.dtype) -> Any:
+    if isinstance(value, Tensor):
+        return value.detach().to(dtype) if value.is_floating_point() else value
+    if isinstance(value, torch.dtype):
+        return dtype if value.is_floating_point else value
+    if isinstance(value, dict):
+        return {key: _cast(item, dtype) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cast(item, dtype) for item in value]
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check has to say about a birth. The diagnosis is the check's file name; `culprit` says which operand of the
+    operation was the dangerous one."""
+
+    evidence: tuple[Evidence, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    title: str | None = None
+    root_cause: RootCause | None = None
+    origin: tuple[Link, ...] = ()
+    culprit: int = 0
+    diagnosis: str = field(default="")
+
+
+def operation_name(op: Op) -> str:
+    """The operation in the user's words; for a part of the backward pass, the forward operation."""
+    if op.node is None or op.code is not None:
+        return op.plain_name
+    if op.forward is not None:
+        return op.forward.plain_name
+    name = op.node.split("Backward")[0]
+    return plain_name("".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_"))

@@ -1,0 +1,47 @@
+"""The log-determinant (or inverse) of a singular matrix."""
+
+from __future__ import annotations
+
+from sleuth.findings import Fix
+from sleuth.live.births import Birth, Verdict
+
+REFINES = ("log_of_zero", "log_of_negative")
+
+_DETERMINANTS = {
+    "_linalg_slogdet",
+    "_linalg_det",
+    "logdet",
+    "slogdet",
+    "linalg_slogdet",
+    "linalg_inv_ex",
+    "linalg_solve_ex",
+}
+_LOGS = {"log", "log2", "log10"}
+
+
+def check(birth: Birth) -> Verdict | None:
+    maker = birth.op.operands[0].maker if birth.op.operands else None
+    of_determinant = birth.name in _LOGS and maker is not None and _comes_from_determinant(maker)
+    if (
+        birth.name not in _DETERMINANTS
+        and not of_determinant
+        and not birth.differentiates("LinalgSlogdet", "LinalgDet")
+    ):
+        return None
+    return Verdict(
+        fixes=(
+            Fix("make the matrix safely invertible: A + eps * torch.eye(n), eps around 1e-6 of its diagonal"),
+            Fix("for a covariance use torch.linalg.cholesky and sum the logs of its diagonal: it says when it fails"),
+        ),
+    )
+
+
+def _comes_from_determinant(op: object) -> bool:
+    current = op
+    for _ in range(4):
+        if current is None:
+            return False
+        if current.name in _DETERMINANTS or "lu_factor" in current.name:  # type: ignore[attr-defined]
+            return True
+        current = next((o.maker for o in current.operands if o.maker is not None), None)  # type: ignore[attr-defined]
+    return False

@@ -1,0 +1,35 @@
+"""The derivative of a norm or a distance at 0: a root over a sum of squares, hypot, a norm's second derivative."""
+
+from __future__ import annotations
+
+from sleuth.findings import Evidence, Fix
+from sleuth.live.births import Birth, Verdict
+
+REFINES = ("sqrt_gradient_at_zero", "pow_gradient_at_zero")
+
+_NORMS = ("LinalgVectorNorm", "LinalgMatrixNorm", "Norm", "Cdist", "EuclideanDist", "Pdist", "Dist", "Renorm", "Hypot")
+_SUMS = {"sum", "mean"}
+_SQUARES = {"pow", "mul", "square"}
+
+
+def check(birth: Birth) -> Verdict | None:
+    if not birth.differentiates(*_NORMS) and not _root_of_squares(birth):
+        return None
+    return Verdict(
+        evidence=(Evidence("smallest value", birth.forward_held().low),),
+        fixes=(
+            Fix("add an epsilon inside: torch.sqrt((x ** 2).sum(-1) + 1e-12), or train on the squared distance"),
+            Fix("or use torch.linalg.vector_norm, whose gradient at 0 is 0"),
+        ),
+    )
+
+
+def _root_of_squares(birth: Birth) -> bool:
+    forward = birth.op.forward
+    if forward is None or not forward.operands or not birth.differentiates("Sqrt", "Pow"):
+        return False
+    total = forward.operands[0].maker
+    if total is None or total.name not in _SUMS or not total.operands:
+        return False
+    squares = total.operands[0].maker
+    return squares is not None and squares.name in _SQUARES

@@ -1,0 +1,104 @@
+"""Getting the failing step to run once more, under a trace: the same batch, random numbers and buffers, no update."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from sleuth.findings import Place
+from sleuth.live.batches import Dealt
+from sleuth.live.rewind import Site, rewind
+from sleuth.live.snapshot import Buffers, RandomState
+from sleuth.live.trace import Trace
+
+# How many steps may pass without the trouble showing again before it is called not reproducible. Three, because a
+# loader that fetches ahead (accelerate's) deals the failing batch two steps late.
+ATTEMPTS = 3
+
+Way = Literal["loader", "loop", "next step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What was seen to go wrong, and where the program stood."""
+
+    symptom: Literal["loss", "gradient", "scale"]
+    step: int
+    value: float
+    backward: Site
+    place: Place | None
+    optimizer: Any = None
+    window: int = 1
+
+
+class Replay:
+    """One attempt to see the trouble again. `way` says how the step is repeated."""
+
+    def __init__(self, trouble: Trouble, random: RandomState | None, buffers: Buffers, on_birth: Any) -> None:
+        self.trouble = trouble
+        self.trace = Trace(on_birth)
+        self.way: Way = "next step"
+        self.running = False
+        self.steps = 0
+        self.waited = 0
+        self._random = random
+        self._buffers = buffers
+        self.ran_eagerly = False
+
+    def arrange(self, loaders: list[Dealt]) -> None:
+        """Choose how to repeat the step: deal the batch again, else run the loop's body again, else wait."""
+        if loaders:
+            self.way = "loader"
+            for dealt in loaders:
+                dealt.again.extend(dealt.to_replay(self.trouble.window))
+        elif rewind(self.trouble.backward, self.start):
+            self.way = "loop"
+
+    def start(self, random: RandomState | None = None) -> None:
+        """Put back what the step started from, and write down everything from here on."""
+        state = random or self._random
+        if state is not None:
+            state.restore()
+        if self.running:
+            return
+        self.running = True
+        self._buffers.restore()
+        if "torch._dynamo" in sys.modules:
+            torch.compiler.set_stance("force_eager")
+            self.ran_eagerly = True
+        self.trace.__enter__()
+
+    def stop(self) -> None:
+        """Stop writing down. A mode of the program's own that lies above ours is left alone."""
+        self.trace.stop()
+        if not self.running:
+            return
+        self.running = False
+        modes = torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+        if modes and modes[-1] is self.trace:
+            self.trace.__exit__(None, None, None)
+        if self.ran_eagerly:
+            torch.compiler.set_stance("default")
+
+    @property
+    def exhausted(self) -> bool:
+        return self.steps >= ATTEMPTS
+
+
+class HeldBack:
+    """Gradients taken away from an optimiser for one step: it then changes neither weights nor its own state."""
+
+    def __init__(self, parameters: list[Tensor]) -> None:
+        self._held = [(parameter, parameter.grad) for parameter in parameters if parameter.grad is not None]
+        for parameter, _ in self._held:
+            parameter.grad = None
+
+    def give_back(self) -> None:
+        """Zeroed: a loop that accumulates must not find the NaN again, one that reads the gradients must find some."""
+        for parameter, gradient in self._held:
+            if parameter.grad is None and gradient is not None:
+                parameter.grad = gradient.detach().zero_() if gradient.layout == torch.strided else None

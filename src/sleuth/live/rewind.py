@@ -1,0 +1,220 @@
+"""Run an iteration of the user's loop once more where no DataLoader can deal its batch again.
+
+The loop's variables still hold the batch when the step has gone wrong. Python lets a trace function move a frame to
+another line (this is how a debugger's `jump` works), so the frame is sent back to the first line of the loop's body."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from types import FrameType
+from typing import Any
+
+from sleuth.program import users_frame
+
+# Methods that give the same result when applied to their own result, so `x = x.to(device)` may run twice.
+_IDEMPOTENT = {
+    "to",
+    "cuda",
+    "cpu",
+    "float",
+    "double",
+    "half",
+    "long",
+    "view",
+    "reshape",
+    "contiguous",
+    "requires_grad_",
+}
+
+Loop = ast.For | ast.While
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The user's frames at a call, innermost first, each by its identity and the line it stood on. It holds no frame, so
+    it keeps none of the program's tensors alive."""
+
+    frames: tuple[tuple[int, int], ...]
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The lines from the outermost frame inwards: of two sites in one round of a loop, the later has the larger."""
+        return tuple(line for _, line in reversed(self.frames))
+
+
+def _users_frames() -> Iterator[FrameType]:
+    frame = users_frame(sys._getframe(1))
+    while frame is not None:
+        yield frame
+        frame = users_frame(frame.f_back)
+
+
+def site() -> Site:
+    return Site(tuple((id(frame), frame.f_lineno) for frame in _users_frames()))
+
+
+def rewind(backward: Site, when: Callable[[], object]) -> bool:
+    """Arrange for the innermost loop that holds both the backward call and this moment to run its body again; `when` is
+    called just before it does. False where there is no such loop or where running it twice would not be the same."""
+    lines = dict(backward.frames)
+    for frame in _users_frames():
+        if id(frame) not in lines:
+            continue
+        for loop in _loops_around(frame, frame.f_lineno):
+            if not _within(loop, lines[id(frame)]):
+                continue
+            innermost = id(frame) == backward.frames[0][0]
+            if _repeatable(loop, lines[id(frame)] if innermost else None):
+                _jump(frame, loop, when)
+                return True
+    return False
+
+
+def _loops_around(frame: FrameType, line: int) -> Iterator[Loop]:
+    """The loops whose body holds this line, innermost first, of this frame's own code only."""
+    tree = _tree(frame.f_code.co_filename)
+    if tree is None:
+        return iter(())
+    owner = _owner(tree, frame)
+    found = [node for node in _own_nodes(owner) if isinstance(node, Loop) and _within(node, line)]
+    return iter(sorted(found, key=lambda loop: -loop.lineno))
+
+
+@cache
+def _tree(filename: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(filename)))
+    except SyntaxError:
+        return None
+
+
+def _owner(tree: ast.Module, frame: FrameType) -> ast.AST:
+    """The function whose code the frame runs, or the module."""
+    first = frame.f_code.co_firstlineno
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == frame.f_code.co_name:
+            starts = [node.lineno, *(decorator.lineno for decorator in node.decorator_list)]
+            if min(starts) == first:
+                return node
+    return tree
+
+
+def _own_nodes(owner: ast.AST) -> Iterator[ast.AST]:
+    """All nodes below, without those of functions and classes defined inside."""
+    todo = list(ast.iter_child_nodes(owner))
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            todo += ast.iter_child_nodes(node)
+
+
+def _within(loop: Loop, line: int) -> bool:
+    return loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or loop.body[-1].lineno)
+
+
+def _repeatable(loop: Loop, backward_line: int | None) -> bool:
+    """Would the body compute the same again? Not if it carries a value over from one round to the next, nor if the loss
+    was computed outside it."""
+    body = ast.Module(loop.body, [])
+    assigned = {name for node in _own_nodes(body) for name in _assigned(node)}
+    if backward_line is not None and not _loss_made_here(body, backward_line, assigned):
+        return False
+    return not _carries_over(loop.body, assigned - _counters(body), set())
+
+
+def _carries_over(statements: list[ast.stmt], assigned: set[str], known: set[str]) -> bool:
+    """Is a name read before this round has assigned it, though some round does? Adds to `known` what is assigned."""
+    for statement in statements:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        heads = [node for node in ast.iter_child_nodes(statement) if not isinstance(node, ast.stmt | ast.ExceptHandler)]
+        carried = {name for head in heads for name in _read(head)} & assigned - known
+        again = isinstance(statement, ast.Assign) and _is_idempotent(statement.value)
+        if carried and not (again and carried <= set(_assigned(statement))):
+            return True
+        known |= {name for node in (statement, *heads) for name in _assigned(node)}
+        if any(_carries_over(block, assigned, known) for block in _blocks(statement)):
+            return True
+    return False
+
+
+def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
+    blocks = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+    return blocks + [handler.body for handler in getattr(statement, "handlers", [])]
+
+
+def _loss_made_here(body: ast.Module, line: int, assigned: set[str]) -> bool:
+    for node in _own_nodes(body):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
+            if node.lineno <= line <= (node.end_lineno or node.lineno):
+                roots = _read(node.func.value)
+                return any(isinstance(part, ast.Call) for part in ast.walk(node.func.value)) or bool(roots & assigned)
+    return True
+
+
+def _counters(body: ast.Module) -> set[str]:
+    """Names that are only ever added to, like `step += 1` or `total += loss.item()`."""
+    nodes = list(_own_nodes(body))
+    added = {n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
+    return added - {name for node in nodes for name in _assigned(node)}
+
+
+def _assigned(node: ast.AST) -> list[str]:
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AnnAssign | ast.NamedExpr | ast.For):
+        targets = [node.target]
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        targets = [node.optional_vars]
+    return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+
+
+def _read(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+
+
+def _is_idempotent(value: ast.expr) -> bool:
+    if isinstance(value, ast.Tuple):
+        return all(_is_idempotent(element) for element in value.elts)
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _IDEMPOTENT:
+        value = value.func.value
+    return isinstance(value, ast.Name)
+
+
+def _jump(frame: FrameType, loop: Loop, when: Callable[[], object]) -> None:
+    # Not from the line of a `with` or `try`: Python visits it again on the way out, before the block is left.
+    simple = [
+        s.lineno for s in loop.body if not isinstance(s, ast.With | ast.AsyncWith | ast.Try | ast.For | ast.While)
+    ]
+    leave_from = {loop.lineno, *simple}
+    first = loop.body[0].lineno
+    before, local_before = sys.gettrace(), frame.f_trace
+
+    def leave(traced: FrameType) -> None:
+        traced.f_trace = local_before
+        sys.settrace(before)
+
+    def local(traced: FrameType, event: str, argument: Any) -> Any:
+        if event == "return":
+            leave(traced)
+            return None
+        if event != "line" or traced.f_lineno not in leave_from:
+            return local
+        try:
+            traced.f_lineno = first
+            when()
+        except ValueError:
+            # Python refuses some jumps; the replay then begins with the next round of the loop.
+            pass
+        leave(traced)
+        return local_before
+
+    sys.settrace(lambda *arguments: None)
+    frame.f_trace = local

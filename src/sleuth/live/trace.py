@@ -1,0 +1,273 @@
+"""Everything one step computes: a dispatch mode that writes down each operation, its line, and what went in and out."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from functools import cache
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from sleuth.findings import Place
+from sleuth.live import numbers
+from sleuth.live.numbers import Numbers
+from sleuth.program import is_users, place_of
+
+_PLAIN_NAMES = {
+    "_softmax": "softmax",
+    "_log_softmax": "log_softmax",
+    "linalg_vector_norm": "norm",
+    "_linalg_slogdet": "slogdet",
+    "_linalg_det": "det",
+    "native_batch_norm": "batch_norm",
+    "_native_batch_norm_legit": "batch_norm",
+    "_native_batch_norm_legit_no_training": "batch_norm",
+    "_batch_norm_with_update": "batch_norm",
+    "native_layer_norm": "layer_norm",
+    "native_group_norm": "group_norm",
+    "_fused_rms_norm": "rms_norm",
+    "nll_loss_forward": "nll_loss",
+    "nll_loss2d_forward": "nll_loss",
+    "_ctc_loss": "ctc_loss",
+    "_cdist_forward": "cdist",
+    "_euclidean_dist": "cdist",
+    "_scaled_dot_product_flash_attention_for_cpu": "scaled_dot_product_attention",
+    "_scaled_dot_product_fused_attention_overrideable": "scaled_dot_product_attention",
+    "_scaled_dot_product_flash_attention": "scaled_dot_product_attention",
+    "_scaled_dot_product_efficient_attention": "scaled_dot_product_attention",
+    "_scaled_dot_product_cudnn_attention": "scaled_dot_product_attention",
+    "_scaled_dot_product_attention_math": "scaled_dot_product_attention",
+    "_to_copy": "to",
+    "mm": "matmul",
+    "bmm": "matmul",
+    "mv": "matmul",
+    "dot": "matmul",
+    "addmm": "linear",
+    "_embedding_bag": "embedding_bag",
+    "_thnn_fused_lstm_cell": "lstm",
+    "log_sigmoid_forward": "logsigmoid",
+}
+# These write over what stood in their first argument, so its old contents never reach the result.
+_OVERWRITES = {"copy_", "fill_", "zero_", "normal_", "uniform_", "bernoulli_", "random_", "exponential_", "log_normal_"}
+_UNINITIALISED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "empty_permuted"}
+
+
+@dataclass(eq=False, slots=True)
+class Operand:
+    """One tensor that went into an operation: what it held, and which operation had made it (None for a leaf)."""
+
+    numbers: Numbers
+    maker: Op | None
+    tensor: Tensor | None
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+    index: int
+
+
+@dataclass(eq=False, slots=True)
+class Op:
+    """One operation of the traced step."""
+
+    number: int
+    name: str
+    func: Any
+    code: CodeType | None
+    instruction: int
+    line: int
+    operands: list[Operand]
+    scalars: list[float]
+    output: Numbers = numbers.NOTHING
+    output_shape: tuple[int, ...] = ()
+    output_dtype: torch.dtype | None = None
+    node: str | None = None
+    forward: Op | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def in_backward(self) -> bool:
+        return self.node is not None
+
+    @property
+    def place(self) -> Place | None:
+        """The user's line. For an operation of the backward pass: the forward line that it differentiates."""
+        if self.code is not None:
+            return place_of(self.code, self.instruction, self.line)
+        return self.forward.place if self.forward is not None else None
+
+    @property
+    def plain_name(self) -> str:
+        """What a person calls it."""
+        return plain_name(self.name)
+
+
+def plain_name(name: str) -> str:
+    return _PLAIN_NAMES.get(name, name.rstrip("_") if not name.startswith("__") else name.strip("_"))
+
+
+@cache
+def _is_view(func: Any) -> bool:
+    returns = func._schema.returns
+    return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What was last written to a storage. The weak reference keeps the storage's address from being used again."""
+
+    reference: StorageWeakRef
+    op: Op
+    shape: tuple[int, ...]
+    numbers: Numbers
+
+
+class Trace(TorchDispatchMode):
+    """While active, writes down every operation of this thread. `on_birth` is called with each operation that made a
+    non-finite number from inputs that held none of its kind, while its inputs are still alive."""
+
+    def __init__(self, on_birth: Any = None) -> None:
+        super().__init__()
+        self.ops: list[Op] = []
+        self.backward_called_from: FrameType | None = None
+        self._on_birth = on_birth
+        self._writers: dict[int, _Written] = {}
+        self._by_sequence: dict[int, Op] = {}
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Look no further, also where the mode cannot be left yet."""
+        self._stopped = True
+
+    def maker_of(self, tensor: Tensor) -> Op | None:
+        """The operation that last wrote the memory of this tensor."""
+        written = self._written(tensor)
+        return written.op if written is not None else None
+
+    def _written(self, tensor: Tensor) -> _Written | None:
+        if tensor.layout != torch.strided:
+            return None
+        written = self._writers.get(tensor.untyped_storage()._cdata)
+        return written if written is not None and not written.reference.expired() else None
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self._stopped or _is_view(func):
+            return func(*args, **kwargs)
+        name = func._schema.name.rpartition("::")[2]
+        if name in _UNINITIALISED:
+            return func(*args, **kwargs)
+        op = self._begin(name, func, args, kwargs)
+        result = func(*args, **kwargs)
+        self._finish(op, func, args, kwargs, result)
+        return result
+
+    def _begin(self, name: str, func: Any, args: Any, kwargs: Any) -> Op:
+        tensors, scalars = inputs_of(name, args, kwargs)
+        code, instruction, line = self._users_line()
+        op = Op(
+            number=len(self.ops),
+            name=name,
+            func=func,
+            code=code,
+            instruction=instruction,
+            line=line,
+            operands=[self._operand(index, tensor) for index, tensor in tensors],
+            scalars=scalars,
+        )
+        self._place_in_backward(op)
+        return op
+
+    def _operand(self, index: int, tensor: Tensor) -> Operand:
+        written = self._written(tensor)
+        shape = tuple(tensor.shape)
+        if written is None:
+            return Operand(numbers.look(tensor), None, tensor, shape, tensor.dtype, index)
+        held = written.numbers if written.shape == shape else numbers.look(tensor)
+        return Operand(held, written.op, None, shape, tensor.dtype, index)
+
+    def _users_line(self) -> tuple[CodeType | None, int, int]:
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None:
+            if is_users(frame.f_code.co_filename):
+                return frame.f_code, frame.f_lasti, frame.f_lineno
+            frame = frame.f_back
+        return None, 0, 0
+
+    def _place_in_backward(self, op: Op) -> None:
+        """Give an operation of the backward pass the forward operation it belongs to, by the autograd node's number."""
+        sequence = torch._C._autograd._get_sequence_nr() - 1
+        node = torch._C._current_autograd_node()
+        if node is None:
+            self._by_sequence.setdefault(sequence, op)
+            return
+        op.node = node.name()
+        op.forward = self._by_sequence.get(node._sequence_nr())
+        caller = self.backward_called_from
+        if caller is not None and op.code is caller.f_code:
+            # No user code runs between `backward()` and this operation, so the line is the forward one.
+            op.code = None
+            if op.forward is None:
+                op.notes["traceback"] = node.metadata.get("traceback_")
+
+    def _finish(self, op: Op, func: Any, args: Any, kwargs: Any, result: Any) -> None:
+        outputs: list[tuple[int, Tensor]] = []
+        _collect(0, result, outputs, [])
+        if func._schema.is_mutable:
+            # Includes what was written in place or through out=.
+            for argument, value in _overwritten(func, args, kwargs):
+                _collect(argument, value, outputs, [])
+        if not outputs:
+            return
+        self.ops.append(op)
+        measured = [(numbers.look(tensor), tensor) for _, tensor in outputs]
+        op.output, main = next(((n, t) for n, t in measured if not n.finite), measured[0])
+        op.output_shape = tuple(main.shape)
+        op.output_dtype = main.dtype
+        for held, tensor in measured:
+            if tensor.layout == torch.strided:
+                storage = tensor.untyped_storage()
+                self._writers[storage._cdata] = _Written(StorageWeakRef(storage), op, tuple(tensor.shape), held)
+        if self._on_birth is not None and not op.output.finite and is_birth(op):
+            self._on_birth(op, args, kwargs, main)
+
+
+def is_birth(op: Op) -> bool:
+    """Does this operation's output hold a kind of non-finite value that none of its inputs held?"""
+    nan_before = any(operand.numbers.nan for operand in op.operands)
+    infinite_before = any(operand.numbers.infinite for operand in op.operands)
+    return bool((op.output.nan and not nan_before) or (op.output.infinite and not infinite_before))
+
+
+def inputs_of(name: str, args: Any, kwargs: Any) -> tuple[list[tuple[int, Tensor]], list[float]]:
+    """The tensors an operation reads, each with the place of its argument, and the plain numbers it was given."""
+    tensors: list[tuple[int, Tensor]] = []
+    scalars: list[float] = []
+    for index, value in enumerate((*args, *kwargs.values())):
+        _collect(index, value, tensors, scalars)
+    return (tensors[1:] if name in _OVERWRITES else tensors), scalars
+
+
+def _collect(index: int, value: Any, tensors: list[tuple[int, Tensor]], scalars: list[float]) -> None:
+    if isinstance(value, Tensor):
+        tensors.append((index, value))
+    elif isinstance(value, bool):
+        return
+    elif isinstance(value, int | float):
+        scalars.append(value)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _collect(index, item, tensors, scalars)
+
+
+def _overwritten(func: Any, args: Any, kwargs: Any) -> list[tuple[int, Any]]:
+    written = []
+    for index, argument in enumerate(func._schema.arguments):
+        if argument.is_write:
+            value = args[index] if index < len(args) else kwargs.get(argument.name)
+            if value is not None:
+                written.append((index, value))
+    return written

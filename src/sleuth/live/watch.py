@@ -1,0 +1,142 @@
+"""Watching a run from its beginning to its end: `sleuth run` for scripts, `with sleuth.watch():` from code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Collection
+from contextlib import ContextDecorator
+from pathlib import Path
+from typing import Any
+
+from sleuth.findings import Finding, Report
+from sleuth.live.record import Record
+from sleuth.live.stop import Stop
+from sleuth.live.taps import AfterImport, Taps
+from sleuth.program import silenced
+
+_active: Watch | None = None
+
+
+class Watch(ContextDecorator):
+    """Watches all training that goes on in this process while it is entered.
+
+    Trouble ends the `with` block early and prints the report, unless `keep_going` is set: then the poisoned update is
+    skipped and training goes on. Either way the findings are in `findings`, and `report` has them as a Report."""
+
+    def __init__(
+        self,
+        *,
+        keep_going: bool = False,
+        ignore: Collection[str] = (),
+        record: Record | None = None,
+        program: str = "<python>",
+    ) -> None:
+        self.findings: list[Finding] = []
+        self.errors: list[Exception] = []
+        self.program = program
+        self._keep_going = keep_going
+        self._ignore = frozenset(ignore)
+        self._record = record
+        self._story: Any = None
+        self._taps: Taps | None = None
+        self._import = AfterImport(self._torch_is_here)
+        self._inner = False
+        self._late_comer = False
+
+    @property
+    def report(self) -> Report:
+        return Report("run", self.program, tuple(self.findings))
+
+    @property
+    def steps(self) -> int:
+        """How many optimiser steps were completed."""
+        return self._story.step if self._story is not None else 0
+
+    @property
+    def skipped(self) -> int:
+        """How many poisoned updates were held back."""
+        return self._story.skipped if self._story is not None else 0
+
+    def start(self) -> None:
+        global _active
+        if _active is not None:
+            # Already watched, e.g. a script with its own `watch()` under `sleuth run`: one watcher is enough.
+            self._inner = True
+            return
+        _active = self
+        self._late_comer = "torch" in sys.modules
+        self._import.install()
+
+    def end(self) -> None:
+        global _active
+        if self._inner:
+            return
+        _active = None
+        self._import.remove()
+        if self._taps is not None:
+            self._taps.remove()
+            self._taps = None
+        if self._story is not None:
+            self._story.switch_off()
+
+    def __enter__(self) -> Watch:
+        self.start()
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        self.end()
+        if self._inner:
+            return False
+        if self.findings:
+            from sleuth import report
+
+            print(report.render(self.report, "terminal", colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        return isinstance(error, Stop)
+
+    def _torch_is_here(self) -> None:
+        try:
+            from sleuth.live.nonfinite import NonFinite
+
+            self._story = NonFinite(self._deliver, self._failed, self._wrote, self._keep_going)
+            self._taps = Taps(self._story)
+            self._taps.install()
+            if self._late_comer:
+                self._story.look_around()
+        except Exception as error:
+            self._failed(error)
+
+    def _deliver(self, finding: Finding) -> bool:
+        if silenced(finding, self._ignore):
+            return False
+        if not any((f.diagnosis, f.place) == (finding.diagnosis, finding.place) for f in self.findings):
+            self.findings.append(finding)
+            if self._record is not None:
+                self._record.finding(finding)
+        if not self._keep_going:
+            raise Stop
+        return True
+
+    def _wrote(self, step: int, loss: float, gradient_norm: float) -> None:
+        if self._record is not None:
+            self._record.step(step, loss, gradient_norm)
+
+    def _failed(self, error: Exception) -> None:
+        """An error of ours: said once, and the program goes on unwatched."""
+        self.errors.append(error)
+        if self._taps is not None:
+            self._taps.remove()
+        where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
+        at = f" ({Path(where.filename).name}:{where.lineno})" if where else ""
+        print(
+            f"sleuth: an error inside Sleuth{at}: {type(error).__name__}: {error}; your program goes on unwatched",
+            file=sys.stderr,
+        )
+        if os.environ.get("SLEUTH_DEBUG"):
+            traceback.print_exception(error)
+
+
+def watch(*, keep_going: bool = False, ignore: Collection[str] = ()) -> Watch:
+    """Watch the training inside a `with` block or a decorated function. See Watch."""
+    return Watch(keep_going=keep_going, ignore=ignore)

@@ -1,0 +1,173 @@
+"""The options all commands share, from the command line and from `[tool.sleuth]` in pyproject.toml."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sleuth.cli.refusal import Refusal
+from sleuth.report import FORMATS
+
+RECORD = Path(".sleuth")
+
+_NAMES, _TEXT, _SWITCH = "a list of diagnosis names", "a text in quotes", "true or false"
+_SHARED = {"ignore": _NAMES, "format": _TEXT, "output": _TEXT}
+_OF_COMMAND = {"run": {"keep-going": _SWITCH, "record": _TEXT}, "report": {"record": _TEXT}}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user chose, the command line before the file before the default; ignored names add up."""
+
+    format: str = "terminal"
+    output: Path | None = None
+    ignore: frozenset[str] = frozenset()
+    keep_going: bool = False
+    record: Path | None = RECORD
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The arguments every command that gives a report takes."""
+    group = parser.add_argument_group("the report")
+    group.add_argument("--format", choices=FORMATS, help="how to write it (default: terminal)")
+    group.add_argument("--output", metavar="FILE", help="write it to a file; - is standard output")
+    group.add_argument(
+        "--ignore",
+        metavar="NAME",
+        action="append",
+        help="leave a diagnosis out; repeat it, or separate names by commas",
+    )
+
+
+def resolve(args: Namespace, command: str) -> Options:
+    """The options of one call of a command. Raises Refusal where something in them is wrong."""
+    file = _find_settings(Path.cwd())
+    settings = {} if file is None else file.settings_of(command)
+    ignore = _known(_split(args.ignore or ()), "--ignore") | frozenset(settings.get("ignore", ()))
+    output = args.output or settings.get("output")
+    return Options(
+        format=args.format or settings.get("format", "terminal"),
+        output=None if output in (None, "-") else Path(output),
+        ignore=ignore,
+        keep_going=bool(_first(getattr(args, "keep_going", None), settings.get("keep-going"), False)),
+        record=_record(args, settings.get("record")),
+    )
+
+
+def _record(args: Namespace, in_file: str | None) -> Path | None:
+    if getattr(args, "no_record", False):
+        return None
+    return Path(_first(getattr(args, "record", None), in_file, RECORD))
+
+
+def _first(*candidates: Any) -> Any:
+    return next((candidate for candidate in candidates if candidate is not None), None)
+
+
+def _split(values: Iterable[str]) -> list[str]:
+    return [name.strip() for value in values for name in value.split(",") if name.strip()]
+
+
+def _known(names: Iterable[str], where: str) -> frozenset[str]:
+    from sleuth import handbook
+
+    wanted = frozenset(names)
+    for name in sorted(wanted.difference(handbook.names())):
+        raise Refusal(f"{where}: {handbook.UnknownDiagnosis(name)}")
+    return wanted
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """The `[tool.sleuth]` table of one pyproject.toml, checked."""
+
+    path: Path
+    shared: Mapping[str, Any]
+    tables: Mapping[str, Mapping[str, Any]]
+
+    def settings_of(self, command: str) -> dict[str, Any]:
+        """The settings of a command's own table over the shared ones; a relative path starts at the file's folder."""
+        own = dict(self.tables.get(command, {}))
+        if command == "report" and "record" in self.tables.get("run", {}):
+            # A report looks where the run was told to write.
+            own.setdefault("record", self.tables["run"]["record"])
+        merged = {**self.shared, **own, "ignore": [*self.shared.get("ignore", ()), *own.get("ignore", ())]}
+        for key in ("output", "record"):
+            if key in merged and merged[key] != "-":
+                merged[key] = _shown(self.path.parent / merged[key])
+        return merged
+
+
+def _find_settings(folder: Path) -> _Settings | None:
+    """Upwards from a folder: the first pyproject.toml that speaks of Sleuth, but never out of the repository."""
+    for here in (folder, *folder.parents):
+        path = here / "pyproject.toml"
+        table = _table(path) if path.is_file() else None
+        if table is not None:
+            return _checked(path, table)
+        if (here / ".git").exists():
+            return None
+    return None
+
+
+def _table(path: Path) -> Any:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Refusal(f"{_shown(path)} cannot be read: {error}") from None
+    tool = content.get("tool")
+    return tool.get("sleuth") if isinstance(tool, dict) else None
+
+
+def _checked(path: Path, table: Any) -> _Settings:
+    shown = _shown(path)
+    if not isinstance(table, dict):
+        raise Refusal(f"{shown}: [tool.sleuth] must be a table")
+    tables = {key: value for key, value in table.items() if key in _OF_COMMAND}
+    shared = {key: value for key, value in table.items() if key not in _OF_COMMAND}
+    _check(shared, _SHARED, f"{shown}: [tool.sleuth]", also=_OF_COMMAND)
+    for command, settings in tables.items():
+        where = f"{shown}: [tool.sleuth.{command}]"
+        if not isinstance(settings, dict):
+            raise Refusal(f"{where} must be a table")
+        _check(settings, {**_SHARED, **_OF_COMMAND[command]}, where)
+    return _Settings(path, shared, tables)
+
+
+def _check(settings: Mapping[str, Any], allowed: Mapping[str, str], where: str, also: Iterable[str] = ()) -> None:
+    for key, value in settings.items():
+        if key not in allowed:
+            raise Refusal(f"{where} has no setting {key!r}; {_suggestion(key, [*allowed, *also])}")
+        if not _fits(value, allowed[key]):
+            raise Refusal(f"{where} {key} must be {allowed[key]}, not {value!r}")
+    if settings.get("format", FORMATS[0]) not in FORMATS:
+        raise Refusal(f"{where} format must be one of {', '.join(FORMATS)}, not {settings['format']!r}")
+    _known(settings.get("ignore", ()), f"{where} ignore")
+
+
+def _fits(value: Any, wanted: str) -> bool:
+    if wanted is _NAMES:
+        return isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return isinstance(value, bool if wanted is _SWITCH else str)
+
+
+def _suggestion(key: str, allowed: list[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(key, allowed, n=1)
+    return f"did you mean {close[0]}?" if close else f"it may have {', '.join(allowed)}"
+
+
+def _shown(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,147 @@
+"""Every page of the handbook keeps its shape, and the code it shows really breaks and really is mended."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from collections.abc import Iterator
+from typing import get_args
+
+import pytest
+
+from sleuth import findings, handbook
+
+SECTIONS = [
+    "What you see",
+    "Why",
+    "How Sleuth knows",
+    "Try this first",
+    "How to fix",
+    "When it is not a bug",
+    "Seen in",
+    "See also",
+]
+ENGINES = {"source", "dry", "live", "graph", "data", "compare", "profile", "environment"}
+NAMES = handbook.names()
+LIVE = [name for name in NAMES if "live" in handbook.page(name).engines]
+BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FRONT_MATTER = re.compile(r"\A\+\+\+\n.*?^\+\+\+\n", re.MULTILINE | re.DOTALL)
+# A page is read in one go: shorter ones say too little, longer ones belong in two pages.
+SHORTEST, LONGEST = 40, 95
+
+
+def source(name: str) -> str:
+    return (handbook.PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+
+def blocks(name: str) -> dict[str, str]:
+    return dict(BLOCK.findall(handbook.page(name).sections["How to fix"]))
+
+
+@pytest.fixture
+def fresh_torch() -> Iterator[types.ModuleType]:
+    torch = pytest.importorskip("torch")
+    dtype, deterministic = torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled()
+    torch.set_default_dtype(torch.float32)
+    torch.manual_seed(0)
+    yield torch
+    torch.set_default_dtype(dtype)
+    torch.use_deterministic_algorithms(deterministic)
+    torch.set_grad_enabled(True)
+
+
+def run(name: str, label: str) -> object:
+    """Execute a block as a program of its own and return its `result`."""
+    module = types.ModuleType(f"handbook_{label.split()[-1]}")
+    sys.modules[module.__name__] = module
+    try:
+        exec(compile(blocks(name)[label], f"{name}.md [{label}]", "exec"), module.__dict__)
+    finally:
+        del sys.modules[module.__name__]
+    return module.__dict__["result"]
+
+
+def test_the_handbook_has_pages() -> None:
+    assert LIVE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_named_in_kebab_case(name: str) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_starts_with_its_front_matter(name: str) -> None:
+    assert FRONT_MATTER.match(source(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_title_is_a_short_phrase_without_a_full_stop(name: str) -> None:
+    title = handbook.page(name).title
+    assert 10 <= len(title) <= 80
+    assert title == " ".join(title.split())
+    assert title[0].islower()
+    assert not title.endswith((".", "!", "?", ":"))
+
+
+def test_no_two_pages_share_a_title() -> None:
+    titles = [handbook.page(name).title for name in NAMES]
+    assert len(set(titles)) == len(titles)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_front_matter_uses_only_words_of_the_contract(name: str) -> None:
+    page = handbook.page(name)
+    assert page.kind in get_args(findings.Kind)
+    assert page.root_cause in get_args(findings.RootCause)
+    assert page.stage in get_args(findings.Stage)
+    assert page.effect in get_args(findings.Effect)
+    assert page.engines
+    assert set(page.engines) <= ENGINES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_references_are_given_once_each_and_not_empty(name: str) -> None:
+    references = handbook.page(name).references
+    assert references
+    assert all(reference.strip() for reference in references)
+    assert len(set(references)) == len(references)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_has_all_sections_in_order_and_filled(name: str) -> None:
+    sections = handbook.page(name).sections
+    assert list(sections) == SECTIONS
+    assert all(body for body in sections.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_can_be_read_in_one_go(name: str) -> None:
+    assert SHORTEST <= len(source(name).splitlines()) <= LONGEST
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_see_also_names_pages_that_exist(name: str) -> None:
+    named = re.findall(r"`([^`]+)`", handbook.page(name).sections["See also"])
+    assert named
+    assert name not in named
+    assert set(named) <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_code_blocks_are_one_before_and_one_after(name: str) -> None:
+    assert [label for label, _ in BLOCK.findall(handbook.page(name).text)] == ["python before", "python after"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", LIVE)
+def test_the_before_block_ends_in_a_value_that_is_not_finite(name: str, fresh_torch: types.ModuleType) -> None:
+    result = fresh_torch.as_tensor(run(name, "python before"))
+    assert not fresh_torch.isfinite(result).all()
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_the_after_block_ends_in_finite_values(name: str, fresh_torch: types.ModuleType) -> None:
+    result = fresh_torch.as_tensor(run(name, "python after"))
+    assert fresh_torch.isfinite(result).all()

@@ -1,0 +1,30 @@
+import torch
+from torch import nn
+
+torch.manual_seed(2)
+
+
+class Forecast(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rate = nn.Linear(3, 1)
+
+    def forward(self, drivers, horizon):
+        growth = 1 + nn.functional.softplus(self.rate(drivers))
+        factors = growth.expand(-1, horizon)
+        return torch.cumprod(factors, dim=1)
+
+
+model = Forecast()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+for step in range(40):
+    horizon = 10 + 5 * step  # look further ahead as training goes on
+    drivers = torch.rand(16, 3)
+    truth = torch.cumprod((1.01 + 0.01 * drivers[:, :1]).expand(-1, horizon), dim=1)
+    path = model(drivers, horizon)
+    loss = (torch.log(path) - torch.log(truth)).abs().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 5 == 0:
+        print(f"horizon {horizon:3d} days: error {loss.item():.4f}")
