@@ -21,6 +21,8 @@ from types import CodeType, FrameType, TracebackType
 from sleuth.findings import Finding, Place
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# Python gives a whole `for` statement as the position of its next(); a person means its first line.
+_LONG_EXPRESSION = 12
 _IGNORE = re.compile(r"#\s*sleuth:\s*ignore(?:\[([^\]]*)\])?")
 
 
@@ -166,7 +168,7 @@ def _library_folders() -> tuple[str, ...]:
     names = ("stdlib", "platstdlib", "purelib", "platlib")
     folders = {sysconfig.get_paths()[name] for name in names}
     folders |= {os.path.realpath(folder) for folder in folders}
-    return tuple(os.path.join(folder, "") for folder in folders) + ("<frozen ", _OURS)
+    return (*(os.path.join(folder, "") for folder in folders), "<frozen ", _OURS)
 
 
 @cache
@@ -191,7 +193,7 @@ def place_of(code: CodeType, instruction: int, line: int) -> Place:
     start, end, column, end_column = next(
         itertools.islice(code.co_positions(), instruction // 2, None), (None, None, None, None)
     )
-    if start is None or end is None or column is None or end_column is None:
+    if start is None or end is None or column is None or end_column is None or end - start >= _LONG_EXPRESSION:
         return place_at(code.co_filename, line)
     lines = [linecache.getline(code.co_filename, number).rstrip("\n") for number in range(start, end + 1)]
     lines[-1] = _bytes_cut(lines[-1], None, end_column)
@@ -233,7 +235,8 @@ def silenced(finding: Finding, ignored: Collection[str] = ()) -> bool:
         return False
     path = os.path.join(_started_in(), finding.place.path)
     last = finding.place.end_line or finding.place.line
-    return any(_silences(linecache.getline(path, line), finding.diagnosis) for line in range(finding.place.line, last + 1))
+    lines = (linecache.getline(path, number) for number in range(finding.place.line, last + 1))
+    return any(_silences(line, finding.diagnosis) for line in lines)
 
 
 def _silences(line: str, diagnosis: str) -> bool:

@@ -46,7 +46,7 @@ def main():
     y[::40] = 1 - y[::40]
     train_set, test_set = random_split(TensorDataset(x, y), [480, 120])
     model = Net()
-    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
     for epoch in range(1, 5):
         train(model, DataLoader(train_set, batch_size=40, shuffle=True), optimizer, epoch)
         test(model, DataLoader(test_set, batch_size=60))

@@ -15,9 +15,9 @@ class Forecast(nn.Module):
 
 
 model = Forecast()
-optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.002)
 for step in range(40):
-    horizon = 10 + 5 * step  # look further ahead as training goes on
+    horizon = 10 + 10 * step  # look further ahead as training goes on
     drivers = torch.rand(16, 3)
     truth = torch.cumprod((1.01 + 0.01 * drivers[:, :1]).expand(-1, horizon), dim=1)
     path = model(drivers, horizon)

@@ -15,7 +15,7 @@ def main():
     base = torch.rand(8, 8)
     scale = torch.nn.Parameter(torch.tensor(0.2))
     wanted = 60.0
-    optimizer = torch.optim.SGD([scale], lr=2e-3)
+    optimizer = torch.optim.SGD([scale], lr=2e-2)
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=20, gamma=0.5)
     for it in range(60):
         value = dominant_eigenvalue(base * scale)

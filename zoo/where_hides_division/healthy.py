@@ -32,7 +32,7 @@ def main(argv=None):
     x = torch.randn(200, 4)
     y = torch.rand(200)
     model = Scorer()
-    nn.init.constant_(model.rate.bias, 2.5)
+    nn.init.constant_(model.rate.bias, 1.0)
     optimizer = torch.optim.SGD(model.parameters(), lr=args.lr)
     with tempfile.TemporaryDirectory() as folder:
         for epoch in range(args.epochs):

@@ -28,6 +28,7 @@ class Batch:
     number: int
     random: RandomState
     dealt_at: tuple[CodeType, int, int] | None
+    samples_before: int | None = None
     versions: tuple[int, ...] = ()
 
     def tensors(self) -> Iterator[tuple[str, Tensor]]:
@@ -65,6 +66,8 @@ class Dealt:
     recent: deque[Batch] = field(default_factory=lambda: deque(maxlen=KEPT_WITHIN_A_STEP))
     again: deque[Batch] = field(default_factory=deque)
     count: int = 0
+    samples: int = 0
+    in_order: bool = False
     ended: bool = False
     tick: int = 0
     tick_before: int = 0
@@ -89,6 +92,7 @@ class Dealer:
         dealt = self._iterators.get(iterator)
         if dealt is None:
             dealt = self._iterators[iterator] = Dealt(getattr(iterator, "_dataset", None))
+            dealt.in_order = getattr(iterator, "_num_workers", 1) == 0
         return dealt
 
     def current(self) -> list[Dealt]:

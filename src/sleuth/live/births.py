@@ -56,8 +56,13 @@ class Birth:
         return self.op.scalars
 
     def differentiates(self, *names: str) -> bool:
-        """Is this a part of the derivative of one of these operations?"""
-        return any(self.node.startswith(f"{name}Backward") for name in names)
+        """Is this a part of the derivative (of the first or a higher order) of one of these operations?"""
+        op: Op | None = self.op
+        while op is not None and op.node is not None:
+            if any(op.node.startswith(f"{name}Backward") for name in names):
+                return True
+            op = op.forward
+        return False
 
     def held(self, index: int = 0) -> Numbers:
         """What an operand held before the operation ran."""
@@ -101,8 +106,8 @@ def _cast(value: Any, dtype: torch.dtype) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check has to say about a birth. The diagnosis is the check's file name; `culprit` says which operand of the
-    operation was the dangerous one."""
+    """What a check has to say about a birth. The diagnosis is the check's file name; `culprit` is the operand that was
+    dangerous, by its place."""
 
     evidence: tuple[Evidence, ...] = ()
     fixes: tuple[Fix, ...] = ()
@@ -118,6 +123,6 @@ def operation_name(op: Op) -> str:
     if op.node is None or op.code is not None:
         return op.plain_name
     if op.forward is not None:
-        return op.forward.plain_name
+        return operation_name(op.forward)
     name = op.node.split("Backward")[0]
     return plain_name("".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_"))

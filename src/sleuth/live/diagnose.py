@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from sleuth import handbook
-from sleuth.findings import Evidence, Finding, Fix, Link, Place
+from sleuth.findings import Evidence, Finding, Fix, Link
 from sleuth.live import leaves, numbers, origin, story
 from sleuth.live.batches import Dealer
 from sleuth.live.births import Verdict, operation_name
@@ -49,7 +49,7 @@ class Symptom:
 
 def name_of(parameter: Tensor) -> str | None:
     entry = module_entry(parameter)
-    return entry[0] if entry is not None else variable_name(parameter)
+    return entry.name if entry is not None else variable_name(parameter)
 
 
 def leaves_below(tensors: Any) -> list[Tensor]:
@@ -68,7 +68,7 @@ def leaves_below(tensors: Any) -> list[Tensor]:
     return found
 
 
-def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer, scaler: Any) -> Finding:
+def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer) -> Finding:
     """The finding for what the replay saw."""
     source = origin.find(replay.trace, symptom.tensors)
     if source is None:
@@ -87,7 +87,9 @@ def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer, 
         chain=story.chain(source, verdict, history, symptom.link()),
         fixes=verdict.fixes,
     )
-    return _collapsed(found, scaler, replay.trouble) if replay.trouble.symptom == "scale" else found
+    # A loss that is not finite is so at every scale; only gradients can be a matter of the scale.
+    collapsed = replay.trouble.symptom == "scale" and symptom.seen_in == "gradient"
+    return _collapsed(found, replay.trouble) if collapsed else found
 
 
 def _of_leaf(source: Origin, replay: Replay, symptom: Symptom, history: History, dealer: Dealer) -> Finding:
@@ -103,7 +105,7 @@ def _of_leaf(source: Origin, replay: Replay, symptom: Symptom, history: History,
         step=replay.trouble.step,
         evidence=(*operation, *leaf.evidence, *story.history_evidence(history)),
         chain=(
-            Link(leaf.what, leaf.place),
+            leaf.story,
             Link(f"{operation_name(source.op)} read it", source.op.place),
             *story.chain(source, None, history, symptom.link()),
         ),
@@ -140,7 +142,7 @@ def _without_a_rule(source: Origin) -> Verdict:
     )
 
 
-def _collapsed(found: Finding, scaler: Any, trouble: Trouble) -> Finding:
+def _collapsed(found: Finding, trouble: Trouble) -> Finding:
     """The scaler's view of the same story: what made the gradients non-finite whatever the scale."""
     about = handbook.page("grad-scaler-collapse")
     return handbook.finding(
@@ -209,7 +211,7 @@ def spoilt_weights(
             Evidence("operation", "step"),
             Evidence("weight", name),
             Evidence("step it turned", before),
-            Evidence("non-finite values", held.nan + held.infinite),
+            Evidence("non-finite values", held.bad),
             *settings,
             *story.history_evidence(history),
         ),
@@ -217,7 +219,7 @@ def spoilt_weights(
             Link(f"the gradients of step {before} were finite: norm {numbers.said(history.gradient_norms[-1][1])}"),
             Link(reason, place),
             Link(
-                f"{name} became {'NaN' if held.nan else 'inf'} in {held.nan + held.infinite:,} of {held.count:,} values",
+                f"{name} became {'NaN' if held.nan else 'inf'} in {held.bad:,} of {held.count:,} values",
                 place,
             ),
             Link(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 KEPT = 64
 SHOWN = 6
 # A training that merely wobbles moves its gradient norm by a factor of a few; an explosion multiplies it step by step
-# until float32 (3e38) ends it, so four orders of magnitude within the window tell the two apart with room on both sides.
+# until float32 (3e38) ends it. Four orders of magnitude within the window tell the two apart, with room on both sides.
 EXPLOSION = 1e4
 # A gradient this large in a single step moves any weight out of every useful range at any learning rate in use.
 HUGE_GRADIENT = 1e8

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor, nn
+from torch.utils.data import IterableDataset
 
-from sleuth.findings import Evidence, Fix, Place, RootCause
+from sleuth.findings import Evidence, Fix, Link, Place, RootCause
 from sleuth.live import numbers
 from sleuth.live.batches import Batch, Dealer, Dealt, named_tensors
 from sleuth.live.births import operation_name
@@ -16,7 +18,7 @@ from sleuth.live.naming import module_entry, same_memory, variable_name
 from sleuth.live.origin import Origin
 from sleuth.live.snapshot import RandomStates
 from sleuth.live.trace import Trace
-from sleuth.program import place_of
+from sleuth.program import place_at
 
 # Looking a sample up runs the user's data set code; a batch of more than this is not searched sample by sample.
 SEARCHED = 512
@@ -30,7 +32,7 @@ class LeafVerdict:
     diagnosis: str
     title: str
     place: Place | None
-    what: str
+    story: Link
     evidence: tuple[Evidence, ...]
     fixes: tuple[Fix, ...]
     root_cause: RootCause | None = None
@@ -38,22 +40,22 @@ class LeafVerdict:
 
 def verdict(origin: Origin, trace: Trace, dealer: Dealer) -> LeafVerdict:
     """Name the leaf from which the origin's operation read a non-finite value."""
-    assert origin.leaf is not None and origin.leaf.tensor is not None
+    assert origin.leaf is not None
+    assert origin.leaf.tensor is not None
     tensor = origin.leaf.tensor
     reader = origin.op.place
     sample = _in_batch(tensor, dealer)
     if sample is not None:
         return _bad_sample(*sample, reader)
     entry = module_entry(tensor)
-    if isinstance(tensor, nn.Parameter) or (entry is not None and entry[1] == "parameter"):
-        return _bad_weight(tensor, entry[0] if entry else variable_name(tensor), reader)
     if entry is not None:
-        return _bad_buffer(tensor, entry[0], reader)
+        bad = _bad_weight if entry.kind == "parameter" else _bad_buffer
+        return bad(entry.tensor, entry.name, reader)
     name = variable_name(tensor)
-    if tensor.requires_grad:
-        return _bad_weight(tensor, name, reader)
+    if tensor.requires_grad or isinstance(tensor, nn.Parameter):
+        return _bad_weight(tensor, name or "a parameter", reader)
     if _looks_like_data(tensor, origin, trace):
-        return _bad_rows(tensor, name, reader)
+        return _bad_rows(tensor, name, reader, origin.op.notes.get("row", numbers.first_bad_row(tensor)))
     return _bad_constant(tensor, name, reader, operation_name(origin.op))
 
 
@@ -77,12 +79,14 @@ def _bad_sample(dealt: Dealt, batch: Batch, part: str, tensor: Tensor, reader: P
         evidence.append(Evidence("sample index", index))
     evidence += [*_bad_values(held), Evidence("position of the first", numbers.first_bad_index(tensor))]
     where = f"sample {index} of the data set" if index is not None else f"row {row} of batch {batch.number}"
-    place = place_of(*batch.dealt_at) if batch.dealt_at is not None else reader
     return LeafVerdict(
         "non-finite-sample",
         f"{where} holds {_worst(held)}",
-        place,
-        f"{where} came with {_worst(held)} in {part or 'the batch'}",
+        reader,
+        Link(
+            f"{where} came with {_worst(held)} in {part or 'the batch'}",
+            place_at(batch.dealt_at[0].co_filename, batch.dealt_at[2]) if batch.dealt_at is not None else None,
+        ),
         tuple(evidence),
         (
             Fix(f"drop or mend {where} before training, e.g. keep only rows where torch.isfinite(x).all()"),
@@ -96,6 +100,9 @@ def _index_in_dataset(dealt: Dealt, batch: Batch, row: int | None) -> int | None
     indices = batch.indices
     if isinstance(indices, int):
         return indices
+    if isinstance(dealt.dataset, IterableDataset):
+        known = batch.samples_before is not None and row is not None
+        return (batch.samples_before or 0) + (row or 0) if known else None
     if not isinstance(indices, list | tuple) or not all(isinstance(i, int) for i in indices):
         return None
     drawn = indices[row] if row is not None and row < len(indices) else None
@@ -116,8 +123,6 @@ def _sample_is_bad(dataset: Any, index: int) -> bool:
 
 
 def _tensors_of_sample(sample: Any) -> Iterator[tuple[str, Tensor]]:
-    import torch
-
     if hasattr(sample, "dtype") and not isinstance(sample, Tensor):
         sample = torch.as_tensor(sample)
     elif isinstance(sample, float):
@@ -133,14 +138,13 @@ def _tensors_of_sample(sample: Any) -> Iterator[tuple[str, Tensor]]:
     yield from named_tensors(sample)
 
 
-def _bad_weight(tensor: Tensor, name: str | None, reader: Place | None) -> LeafVerdict:
+def _bad_weight(tensor: Tensor, shown: str, reader: Place | None) -> LeafVerdict:
     held = numbers.look(tensor)
-    shown = name or "a parameter"
     return LeafVerdict(
         "non-finite-weight",
         f"the weight {shown} holds {_worst(held)}",
         reader,
-        f"{shown} already held {_worst(held)} when it was used here",
+        Link(f"{shown} already held {_worst(held)} when it was used here", reader),
         (
             Evidence("weight", shown),
             *_bad_values(held),
@@ -159,7 +163,7 @@ def _bad_buffer(tensor: Tensor, name: str, reader: Place | None) -> LeafVerdict:
         "non-finite-buffer",
         f"the buffer {name} holds {_worst(held)}",
         reader,
-        f"{name} already held {_worst(held)} when it was used here",
+        Link(f"{name} already held {_worst(held)} when it was used here", reader),
         (Evidence("buffer", name), *_bad_values(held)),
         (
             Fix(
@@ -194,17 +198,16 @@ def _looks_like_data(tensor: Tensor, origin: Origin, trace: Trace) -> bool:
     return tensor.shape[0] in lengths
 
 
-def _bad_rows(tensor: Tensor, name: str | None, reader: Place | None) -> LeafVerdict:
-    import torch
-
+def _bad_rows(tensor: Tensor, name: str | None, reader: Place | None, row: int | None) -> LeafVerdict:
     whole = _whole(tensor)
     rows = (~torch.isfinite(whole.detach()).reshape(whole.shape[0], -1).all(dim=1)).nonzero().flatten().tolist()
     held = numbers.look(whole)
-    shown = name or "the input"
+    shown = variable_name(whole) or name or "the input"
     everywhere = len(rows) == whole.shape[0]
     where = f"every row of {shown}" if everywhere else f"row {rows[0]} of {shown}"
     evidence = [
         Evidence("sample index", rows[0]),
+        Evidence("row in batch", row),
         Evidence("bad rows", tuple(rows[:LISTED])),
         Evidence("number of bad rows", len(rows)),
     ]
@@ -212,7 +215,7 @@ def _bad_rows(tensor: Tensor, name: str | None, reader: Place | None) -> LeafVer
         "non-finite-sample",
         f"{where} holds {_worst(held)}",
         reader,
-        f"{where} came with {_worst(held)}",
+        Link(f"{where} came with {_worst(held)}", reader),
         (*evidence, *_bad_values(held), Evidence("position of the first", numbers.first_bad_index(whole))),
         (
             Fix(f"look at how {shown} is prepared: a division by a zero standard deviation spoils a whole column")
@@ -238,7 +241,7 @@ def _bad_constant(tensor: Tensor, name: str | None, reader: Place | None, operat
         "non-finite-constant",
         f"{shown} is {_worst(held)} and reached the loss",
         reader,
-        f"{shown} was {_worst(held)} before the step began and met {operation} here",
+        Link(f"{shown} was {_worst(held)} before the step began and met {operation} here", reader),
         (Evidence("constant", shown), Evidence("operation", operation), *_bad_values(held)),
         (Fix(f"compute {shown} so that it stays finite: check the counts or constants it is made of"),),
     )
@@ -251,4 +254,4 @@ def _worst(held: numbers.Numbers) -> str:
 
 
 def _bad_values(held: numbers.Numbers) -> tuple[Evidence, ...]:
-    return (Evidence("non-finite values", held.nan + held.infinite), Evidence("values", held.count))
+    return (Evidence("non-finite values", held.bad), Evidence("values", held.count))

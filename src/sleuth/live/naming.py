@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from types import FrameType, ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -20,21 +21,30 @@ def same_memory(one: Tensor, other: Tensor) -> bool:
         return True
     if one.layout != torch.strided or other.layout != torch.strided:
         return False
-    return one.untyped_storage()._cdata == other.untyped_storage()._cdata
+    return bool(one.untyped_storage()._cdata == other.untyped_storage()._cdata)
 
 
-def module_entry(tensor: Tensor) -> tuple[str, str] | None:
-    """The dotted name of a parameter or buffer in its outermost module, and which of the two it is."""
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A parameter or buffer under its dotted name in its outermost module."""
+
+    name: str
+    kind: Literal["parameter", "buffer"]
+    tensor: Tensor
+
+
+def module_entry(tensor: Tensor) -> Entry | None:
+    """The parameter or buffer whose memory this tensor shows."""
     modules = [thing for thing in gc.get_objects() if is_a(thing, nn.Module)]
     children = {id(child) for module in modules for child in module._modules.values() if child is not None}
     roots = [module for module in modules if id(module) not in children]
     for root in roots:
         for name, parameter in root.named_parameters():
             if same_memory(parameter, tensor):
-                return name, "parameter"
+                return Entry(name, "parameter", parameter)
         for name, buffer in root.named_buffers():
             if same_memory(buffer, tensor):
-                return name, "buffer"
+                return Entry(name, "buffer", buffer)
     return None
 
 

@@ -1,4 +1,4 @@
-"""The story of NaN and Inf: notices them before the optimiser does, sees the step again, and names where they were born."""
+"""The story of NaN and Inf: noticed before the optimiser uses them, seen once more in a replay, named by origin."""
 
 from __future__ import annotations
 
@@ -25,14 +25,18 @@ from sleuth.live.rewind import Site, site
 from sleuth.live.sentinel import LateSentinel, is_bad
 from sleuth.live.snapshot import Buffers, RandomState, RandomStates, is_a
 from sleuth.live.stop import Stop
-from sleuth.live.trace import inputs_of
+from sleuth.live.trace import NoTrace, Trace, inputs_of
 from sleuth.program import place_of, users_frame
 
 # With --keep-going, a poisoned step is skipped as often as it comes, but looked into only the first few times.
 REPLAYS = 3
+# The variables of a loop are all there after its first rounds.
+LOOKS_FOR_GENERATORS = 2
 # A loss does not depend on the scale of its gradients: when it is not finite this many times on end, no smaller scale
 # will mend it.
 BAD_SCALED_LOSSES = 3
+
+_NO_TRACE = NoTrace()
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -44,6 +48,8 @@ def harmless(method: Method) -> Method:
     def guarded(self: NonFinite, *args: Any, **kwargs: Any) -> Any:
         if self.off or torch.compiler.is_dynamo_compiling():
             return None
+        trace = self.trace
+        trace.pause()
         try:
             return method(self, *args, **kwargs)
         except Stop:
@@ -52,6 +58,8 @@ def harmless(method: Method) -> Method:
             self.switch_off()
             self.failed(error)
             return None
+        finally:
+            trace.resume()
 
     return guarded  # type: ignore[return-value]
 
@@ -90,6 +98,7 @@ class NonFinite:
         self._deals_since_step: Counter[int] = Counter()
         self._backward: Site = Site(())
         self._backward_line: tuple[CodeType, int, int] | None = None
+        self._versions: dict[int, list[int]] = {}
         self._step_line: tuple[CodeType, int, int] | None = None
         self._loss: float | None = None
         self._loss_on_device: Tensor | None = None
@@ -98,8 +107,13 @@ class NonFinite:
         self._scaler_updates = 0
         self._replay: Replay | None = None
         self._replays = 0
+        self._looked_for_generators = 0
         self._held: HeldBack | None = None
         self._poisoned = False
+
+    @property
+    def trace(self) -> Trace | NoTrace:
+        return self._replay.trace if self._replay is not None else _NO_TRACE
 
     def look_around(self) -> None:
         """Find what was built before the watch began (from code or in a notebook)."""
@@ -123,6 +137,7 @@ class NonFinite:
     @harmless
     def optimizer_made(self, optimizer: Any) -> None:
         self._optimizers.add(optimizer)
+        self._states.find_generators(sys._getframe(2))
         self._random = self._states.take()
 
     @harmless
@@ -139,6 +154,7 @@ class NonFinite:
         dealt = self._dealer.of(iterator)
         dealt.indices.clear()
         dealt.ended = False
+        dealt.count = dealt.samples = 0
 
     @harmless
     def loader_ended(self, iterator: Any) -> None:
@@ -154,7 +170,10 @@ class NonFinite:
         self._buffers.take()
         indices = dealt.indices.popleft() if dealt.indices else None
         one = Batch(batch, indices, dealt.count - 1, self._random, _line_of(sys._getframe(2)))
-        one.versions = tuple(tensor._version for _, tensor in one.tensors())
+        tensors = [tensor for _, tensor in one.tensors()]
+        one.versions = tuple(tensor._version for tensor in tensors)
+        one.samples_before = dealt.samples if dealt.in_order else None
+        dealt.samples += len(tensors[0]) if tensors and tensors[0].dim() else 1
         dealt.recent.append(one)
         self._steps_since_deal.clear()
         self._deals_since_step.update(self._deals_since_step.keys())
@@ -181,9 +200,11 @@ class NonFinite:
         roots = tuple(tensors) if isinstance(tensors, list | tuple) else (tensors,)
         self._backward = site()
         self._backward_line = _line_of(sys._getframe(2))
+        if self._looked_for_generators < LOOKS_FOR_GENERATORS:
+            self._looked_for_generators += 1
+            self._states.find_generators(sys._getframe(2))
         self._loss = self._read_loss(roots)
         if self._replay is not None and self._replay.running:
-            self._replay.trace.backward_called_from = users_frame(sys._getframe(2))
             bad = [root for root in roots if is_bad(sentinel.scalar(root))]
             if bad:
                 self._conclude(bad, "loss")
@@ -256,6 +277,10 @@ class NonFinite:
         if getattr(optimizer, "found_inf", None) is not None:
             return None
         parameters = sentinel.parameters_of(optimizer)
+        if self._replay is None and self._bad_scaled_losses:
+            # The scaler lets the step through: the gradients are finite although their loss is not.
+            self._bad_scaled_losses = 0
+            self._trouble("loss", self._loss if self._loss is not None else math.nan, optimizer)
         if self._replay is None:
             self._check_gradients(optimizer, parameters)
         if self._replay is not None:
@@ -347,6 +372,7 @@ class NonFinite:
             self._steps_since_deal[id(optimizer)] += 1
             self._deals_since_step[id(optimizer)] = 0
             self._dealer.forget()
+            self._versions[id(optimizer)] = [parameter._version for parameter in sentinel.parameters_of(optimizer)]
         if self._replay is None and (not self._tick or self._steps_since_deal[id(optimizer)] > 1):
             self._step_starts()
         if self._replay is not None and not self._replay.running and self._replay.way == "next step":
@@ -408,15 +434,27 @@ class NonFinite:
         window = window or self._deals_since_step.get(id(optimizer), 1)
         place = place_of(*self._backward_line) if self._backward_line is not None else None
         trouble = Trouble(symptom, self.step, value, self._backward, place, optimizer, max(window, 1))
-        finding = diagnose.spoilt_weights(self._parameters(), trouble, self._history, self._step_line, self._optimizers)
+        updated = self._last_written_by_an_optimizer()
+        finding = diagnose.spoilt_weights(updated, trouble, self._history, self._step_line, self._optimizers)
         if finding is not None:
             self._settle(finding, symptom)
             return
-        self._replay = Replay(trouble, self._start_of_round(), self._buffers, self._birth)
+        self._replay = Replay(trouble, self._start_of_round(), self._buffers, self._birth, self._parameters)
         if arrange:
             stale = self._steps_since_deal.get(id(optimizer), 0) if optimizer is not None else 0
             looping = stale > 0 or max(self._steps_since_deal.values(), default=0) > 1
             self._replay.arrange([] if looping or not self._tick else self._dealer.current())
+
+    def _last_written_by_an_optimizer(self) -> list[Tensor]:
+        """The weights that nothing but an optimiser's step has touched last (no load_state_dict, no init)."""
+        return [
+            parameter
+            for optimizer in self._optimizers
+            for parameter, version in zip(
+                sentinel.parameters_of(optimizer), self._versions.get(id(optimizer), ()), strict=False
+            )
+            if parameter._version == version
+        ]
 
     def _start_of_round(self) -> RandomState | None:
         if self._after_step is not None and self._backward.lines <= self._after_step[1]:
@@ -459,7 +497,7 @@ class NonFinite:
         replay.stop()
         self._replay = None
         symptom = diagnose.Symptom(seen_in, bad, self._backward_line)
-        finding = diagnose.finding(replay, symptom, self._history, self._dealer, self._scaler)
+        finding = diagnose.finding(replay, symptom, self._history, self._dealer)
         self._settle(finding, replay.trouble.symptom)
 
     def _give_up(self, why: str) -> None:

@@ -25,8 +25,12 @@ class Numbers:
         return self.positive_infinity + self.negative_infinity
 
     @property
+    def bad(self) -> int:
+        return self.nan + self.infinite
+
+    @property
     def finite(self) -> bool:
-        return not (self.nan or self.infinite)
+        return not self.bad
 
     @property
     def magnitude(self) -> float:

@@ -1,4 +1,4 @@
-"""What a run has learnt, on disk while it runs: one JSON line a row, only ever added to, so a killed run is readable."""
+"""What a run has learnt, on disk while it runs: a JSON line a row, only ever added to. A killed run is readable."""
 
 from __future__ import annotations
 

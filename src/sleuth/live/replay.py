@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from torch import Tensor
 from sleuth.findings import Place
 from sleuth.live.batches import Dealt
 from sleuth.live.rewind import Site, rewind
+from sleuth.live.sentinel import bad_parameters
 from sleuth.live.snapshot import Buffers, RandomState
 from sleuth.live.trace import Trace
 
@@ -38,7 +40,14 @@ class Trouble:
 class Replay:
     """One attempt to see the trouble again. `way` says how the step is repeated."""
 
-    def __init__(self, trouble: Trouble, random: RandomState | None, buffers: Buffers, on_birth: Any) -> None:
+    def __init__(
+        self,
+        trouble: Trouble,
+        random: RandomState | None,
+        buffers: Buffers,
+        on_birth: Any,
+        parameters: Callable[[], list[Tensor]],
+    ) -> None:
         self.trouble = trouble
         self.trace = Trace(on_birth)
         self.way: Way = "next step"
@@ -47,6 +56,7 @@ class Replay:
         self.waited = 0
         self._random = random
         self._buffers = buffers
+        self._parameters = parameters
         self.ran_eagerly = False
 
     def arrange(self, loaders: list[Dealt]) -> None:
@@ -67,26 +77,32 @@ class Replay:
             return
         self.running = True
         self._buffers.restore()
-        if "torch._dynamo" in sys.modules:
+        for parameter in bad_parameters(self._parameters()):
+            # What the failing step left behind must not be taken for what the replay gives.
+            assert parameter.grad is not None
+            parameter.grad = torch.zeros_like(parameter.grad)
+        if _has_compiled():
             torch.compiler.set_stance("force_eager")
             self.ran_eagerly = True
-        self.trace.__enter__()
+        self.trace.enter()
 
     def stop(self) -> None:
         """Stop writing down. A mode of the program's own that lies above ours is left alone."""
-        self.trace.stop()
         if not self.running:
             return
         self.running = False
-        modes = torch.utils._python_dispatch._get_current_dispatch_mode_stack()
-        if modes and modes[-1] is self.trace:
-            self.trace.__exit__(None, None, None)
+        self.trace.leave()
         if self.ran_eagerly:
             torch.compiler.set_stance("default")
 
     @property
     def exhausted(self) -> bool:
         return self.steps >= ATTEMPTS
+
+
+def _has_compiled() -> bool:
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    return dynamo is not None and bool(dynamo.counters["frames"])
 
 
 class HeldBack:

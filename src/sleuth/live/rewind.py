@@ -36,8 +36,8 @@ Loop = ast.For | ast.While
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The user's frames at a call, innermost first, each by its identity and the line it stood on. It holds no frame, so
-    it keeps none of the program's tensors alive."""
+    """The user's frames at a call, innermost first, each by its identity and its line. It holds no frame, so it keeps
+    none of the program's tensors alive."""
 
     frames: tuple[tuple[int, int], ...]
 
@@ -151,10 +151,11 @@ def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 def _loss_made_here(body: ast.Module, line: int, assigned: set[str]) -> bool:
     for node in _own_nodes(body):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
-            if node.lineno <= line <= (node.end_lineno or node.lineno):
-                roots = _read(node.func.value)
-                return any(isinstance(part, ast.Call) for part in ast.walk(node.func.value)) or bool(roots & assigned)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "backward":
+            continue
+        if node.lineno <= line <= (node.end_lineno or node.lineno):
+            computed = any(isinstance(part, ast.Call) for part in ast.walk(node.func.value))
+            return computed or bool(_read(node.func.value) & assigned)
     return True
 
 
@@ -208,7 +209,7 @@ def _jump(frame: FrameType, loop: Loop, when: Callable[[], object]) -> None:
         if event != "line" or traced.f_lineno not in leave_from:
             return local
         try:
-            traced.f_lineno = first
+            traced.f_lineno = first  # type: ignore[misc]
             when()
         except ValueError:
             # Python refuses some jumps; the replay then begins with the next round of the loop.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ def _dense(gradient: Tensor) -> Tensor:
     return gradient._values() if gradient.layout == torch.sparse_coo else gradient
 
 
-def norms(gradients: Sequence[Tensor]) -> Tensor:
+def norms(gradients: list[Tensor]) -> Tensor:
     """One number a gradient, in one fused call for each device and kind, on the device of the first."""
     if len({(g.device, g.dtype) for g in gradients}) == 1:
         wide = torch.float32 if gradients[0].dtype in _HALF else None
@@ -43,11 +43,11 @@ def bad_parameters(parameters: Iterable[Tensor]) -> list[Tensor]:
     return [p for p in parameters if p.grad is not None and not is_finite(p.grad)]
 
 
-def total_norm(gradients: Sequence[Tensor]) -> float:
+def total_norm(gradients: list[Tensor]) -> float:
     """The norm of all gradients together; not finite where any of them is not (or where the norm itself overflows)."""
     if not gradients:
         return 0.0
-    return torch.linalg.vector_norm(norms(gradients)).item()
+    return float(torch.linalg.vector_norm(norms(gradients)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class LateSentinel:
         self._copies: list[Tensor] = []
         self._may_copy = may_copy
 
-    def send(self, step: int, parameters: list[Tensor], gradients: Sequence[Tensor], loss: Tensor | None) -> None:
+    def send(self, step: int, parameters: list[Tensor], gradients: list[Tensor], loss: Tensor | None) -> None:
         """Start the measurement of this step, before the optimiser runs."""
         total = torch.linalg.vector_norm(norms(gradients))
         row = torch.stack([total, total.new_zeros(()) if loss is None else loss.reshape(()).to(total)])

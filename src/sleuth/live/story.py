@@ -31,7 +31,9 @@ def chain(origin: Origin, verdict: Verdict | None, history: History, symptom: Li
 
 def watched(op: Op) -> Op:
     """The operation whose inputs the story tells of: for a part of the backward pass, the forward operation."""
-    return op.forward if op.in_backward and op.code is None and op.forward is not None else op
+    while op.in_backward and op.code is None and op.forward is not None:
+        op = op.forward
+    return op
 
 
 def culprit_operand(origin: Origin, verdict: Verdict | None) -> Operand | None:
@@ -67,10 +69,8 @@ def _makers(op: Op) -> Iterator[Op]:
 
 def _told(op: Op) -> str:
     sentence = f"{operation_name(op)} gave {span(op.output)}"
-    entry = next((o for o in op.operands if not math.isnan(o.numbers.low)), None)
-    if entry is not None and entry.maker is None and op.name not in _PASSES_ON:
-        sentence += f" from {span(entry.numbers)}"
-    return sentence
+    read = [operand for operand in op.operands if not math.isnan(operand.numbers.low)]
+    return f"{sentence} from {span(read[0].numbers)}" if len(read) == 1 else sentence
 
 
 def _birth(origin: Origin) -> Iterator[Link]:
@@ -109,9 +109,9 @@ def _growth(history: History) -> Link | None:
 
 def history_evidence(history: History) -> Iterator[Evidence]:
     if history.losses:
-        yield Evidence("loss over the last steps", history.last_losses())
+        yield Evidence("last losses", history.last_losses())
     if history.gradient_norms:
-        yield Evidence("gradient norm over the last steps", history.last_gradient_norms())
+        yield Evidence("last gradient norms", history.last_gradient_norms())
 
 
 def _without_repeats(links: list[Link]) -> Iterator[Link]:

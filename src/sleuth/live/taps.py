@@ -1,4 +1,4 @@
-"""Where Sleuth listens in torch: backward, optimiser steps, DataLoaders, gradient scalers. Installed and taken out whole."""
+"""Where Sleuth listens in torch: backward, optimiser steps, DataLoaders, gradient scalers."""
 
 from __future__ import annotations
 
@@ -142,8 +142,8 @@ def _after_result(tell: Callable[[Any, Any], object]) -> Callable[[Any], Any]:
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
-    """Calls back once torch has been imported by the program itself: a script may set OMP_NUM_THREADS or pick its devices
-    before it imports torch, and must find the torch it would find without us."""
+    """Calls back once the program itself has imported torch: a script may set OMP_NUM_THREADS or pick its devices
+    before it does, and must find the torch it would find without us."""
 
     def __init__(self, callback: Callable[[], object]) -> None:
         self._callback = callback

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType, FrameType
@@ -11,7 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 from sleuth.findings import Place
 from sleuth.live import numbers
@@ -54,6 +56,7 @@ _PLAIN_NAMES = {
 }
 # These write over what stood in their first argument, so its old contents never reach the result.
 _OVERWRITES = {"copy_", "fill_", "zero_", "normal_", "uniform_", "bernoulli_", "random_", "exponential_", "log_normal_"}
+_PICKS_ROWS = {"index", "index_select", "embedding"}
 _UNINITIALISED = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "empty_permuted"}
 
 
@@ -84,6 +87,7 @@ class Op:
     output: Numbers = numbers.NOTHING
     output_shape: tuple[int, ...] = ()
     output_dtype: torch.dtype | None = None
+    called: str | None = None
     node: str | None = None
     forward: Op | None = None
     notes: dict[str, Any] = field(default_factory=dict)
@@ -101,8 +105,8 @@ class Op:
 
     @property
     def plain_name(self) -> str:
-        """What a person calls it."""
-        return plain_name(self.name)
+        """What the user called, where that is known, else what a person calls the ATen operation."""
+        return self.called or plain_name(self.name)
 
 
 def plain_name(name: str) -> str:
@@ -113,6 +117,48 @@ def plain_name(name: str) -> str:
 def _is_view(func: Any) -> bool:
     returns = func._schema.returns
     return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
+
+
+class Calls(TorchFunctionMode):
+    """Knows which function of torch the user's code is in, by the name the user knows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.current: str | None = None
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        before, self.current = self.current, _called_name(func)
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            self.current = before
+
+
+_OPERATORS = {
+    "truediv": "div",
+    "rtruediv": "div",
+    "rdiv": "div",
+    "floordiv": "floor_divide",
+    "rpow": "pow",
+    "rsub": "sub",
+}
+_OPERATORS |= {
+    "radd": "add",
+    "rmul": "mul",
+    "iadd": "add",
+    "isub": "sub",
+    "imul": "mul",
+    "itruediv": "div",
+    "rmatmul": "matmul",
+}
+# Not names the user knows, or wholes so large that a part of them says more.
+_NOT_A_NAME = {"get", "set", "getitem", "setitem", "wrapped_fn", "backward", "apply", "multi_head_attention_forward"}
+
+
+def _called_name(func: Any) -> str | None:
+    name = getattr(func, "__name__", "").strip("_")
+    name = _OPERATORS.get(name, name)
+    return None if not name or name in _NOT_A_NAME else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +178,35 @@ class Trace(TorchDispatchMode):
     def __init__(self, on_birth: Any = None) -> None:
         super().__init__()
         self.ops: list[Op] = []
-        self.backward_called_from: FrameType | None = None
+        self._calls = Calls()
         self._on_birth = on_birth
         self._writers: dict[int, _Written] = {}
         self._by_sequence: dict[int, Op] = {}
-        self._stopped = False
+        self._paused = 0
+        self._filters: list[Any] = []
 
-    def stop(self) -> None:
-        """Look no further, also where the mode cannot be left yet."""
-        self._stopped = True
+    def enter(self) -> None:
+        # The step's warnings were shown the first time.
+        self._filters = list(warnings.filters)
+        warnings.simplefilter("ignore")
+        self.__enter__()
+        self._calls.__enter__()
+
+    def leave(self) -> None:
+        """Look no further. Where a mode of the program's own lies above ours, ours stays but does nothing."""
+        self.pause()
+        warnings.filters[:] = self._filters  # type: ignore[index]
+        if _get_current_dispatch_mode_stack()[-1:] == [self]:
+            self.__exit__(None, None, None)
+        if _get_current_function_mode_stack()[-1:] == [self._calls]:
+            self._calls.__exit__(None, None, None)
+
+    def pause(self) -> None:
+        """What follows is Sleuth's own arithmetic."""
+        self._paused += 1
+
+    def resume(self) -> None:
+        self._paused -= 1
 
     def maker_of(self, tensor: Tensor) -> Op | None:
         """The operation that last wrote the memory of this tensor."""
@@ -155,7 +221,7 @@ class Trace(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if self._stopped or _is_view(func):
+        if self._paused or _is_view(func):
             return func(*args, **kwargs)
         name = func._schema.name.rpartition("::")[2]
         if name in _UNINITIALISED:
@@ -190,28 +256,29 @@ class Trace(TorchDispatchMode):
         return Operand(held, written.op, None, shape, tensor.dtype, index)
 
     def _users_line(self) -> tuple[CodeType | None, int, int]:
+        """The innermost line of the user's; none where autograd's engine runs with no user code inside it."""
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             if is_users(frame.f_code.co_filename):
                 return frame.f_code, frame.f_lasti, frame.f_lineno
+            if frame.f_code.co_name == "_engine_run_backward":
+                break
             frame = frame.f_back
         return None, 0, 0
 
     def _place_in_backward(self, op: Op) -> None:
-        """Give an operation of the backward pass the forward operation it belongs to, by the autograd node's number."""
-        sequence = torch._C._autograd._get_sequence_nr() - 1
+        """Give an operation of the backward pass the forward operation it belongs to, by the autograd node's number.
+
+        The node for an operation is made just before the operation itself runs, so its number is the last one given
+        out. A derivative that is itself differentiated (create_graph=True) gets its number in the same way."""
+        self._by_sequence.setdefault(torch._C._autograd._get_sequence_nr() - 1, op)
         node = torch._C._current_autograd_node()
         if node is None:
-            self._by_sequence.setdefault(sequence, op)
+            op.called = self._calls.current
             return
         op.node = node.name()
-        op.forward = self._by_sequence.get(node._sequence_nr())
-        caller = self.backward_called_from
-        if caller is not None and op.code is caller.f_code:
-            # No user code runs between `backward()` and this operation, so the line is the forward one.
-            op.code = None
-            if op.forward is None:
-                op.notes["traceback"] = node.metadata.get("traceback_")
+        forward = self._by_sequence.get(node._sequence_nr())
+        op.forward = forward if forward is not op else None
 
     def _finish(self, op: Op, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         outputs: list[tuple[int, Tensor]] = []
@@ -231,6 +298,8 @@ class Trace(TorchDispatchMode):
             if tensor.layout == torch.strided:
                 storage = tensor.untyped_storage()
                 self._writers[storage._cdata] = _Written(StorageWeakRef(storage), op, tuple(tensor.shape), held)
+        if op.name in _PICKS_ROWS and not op.output.finite:
+            op.notes["row"] = numbers.first_bad_row(main)
         if self._on_birth is not None and not op.output.finite and is_birth(op):
             self._on_birth(op, args, kwargs, main)
 
@@ -271,3 +340,11 @@ def _overwritten(func: Any, args: Any, kwargs: Any) -> list[tuple[int, Any]]:
             if value is not None:
                 written.append((index, value))
     return written
+
+
+class NoTrace:
+    """Stands in for a trace while there is none."""
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...

@@ -1,4 +1,4 @@
-"""One file a diagnosis of a non-finite number. Each has `check(birth) -> Verdict | None`; the file's name is the diagnosis.
+"""One file a diagnosis of a non-finite number, named after it. Each has `check(birth) -> Verdict | None`.
 
 A check that tells a special case of others names them in REFINES and is asked before them; a check marked FALLBACK is
 asked after all that are not."""

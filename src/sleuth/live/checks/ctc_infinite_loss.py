@@ -11,9 +11,7 @@ def check(birth: Birth) -> Verdict | None:
         return None
     return Verdict(
         fixes=(
-            Fix(
-                "make inputs at least as long as their targets (plus one frame for each repeated symbol), or drop the others"
-            ),
+            Fix("make inputs as long as their targets, plus one frame for each repeated symbol, or drop the others"),
             Fix("nn.CTCLoss(zero_infinity=True) leaves such samples out"),
         ),
     )

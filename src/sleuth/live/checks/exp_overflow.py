@@ -19,9 +19,7 @@ def check(birth: Birth) -> Verdict | None:
     return Verdict(
         evidence=(Evidence("largest argument that fits", round(limit, 2)),),
         fixes=(
-            Fix(
-                "use the fused form, which subtracts the maximum itself: F.softmax, F.log_softmax, F.softplus, torch.logsumexp"
-            ),
+            Fix("use the fused form, which subtracts the maximum: F.softmax, F.log_softmax, F.softplus, logsumexp"),
             Fix("or bound the argument first: x.clamp(max=80).exp(); clamping after exp is too late"),
         ),
     )

@@ -20,9 +20,7 @@ def check(birth: Birth) -> Verdict | None:
         return Verdict(
             evidence=(Evidence("labels", target.numel()), Evidence("labels ignored", int((target == ignored).sum()))),
             fixes=(
-                Fix(
-                    "skip a batch in which every label is ignore_index, or sum the losses and divide by the count.clamp(min=1)"
-                ),
+                Fix("skip a batch whose labels are all ignored, or sum the losses and divide by count.clamp(min=1)"),
             ),
         )
     if birth.inputs and birth.inputs[0].numel() == 0:

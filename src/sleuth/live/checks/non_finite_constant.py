@@ -16,8 +16,7 @@ def check(birth: Birth) -> Verdict | None:
         title=f"the program's own constant {constants[0]:g} reached the loss",
         evidence=(Evidence("constant", float(constants[0])),),
         fixes=(
-            Fix(
-                "leave the masked entries out of the sum, or use a finite constant: torch.finfo(x.dtype).min for a mask, 0 for a loss"
-            ),
+            Fix("leave the masked entries out of the sum"),
+            Fix("or use a finite constant: torch.finfo(x.dtype).min for a mask, 0 for a loss"),
         ),
     )

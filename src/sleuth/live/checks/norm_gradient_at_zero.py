@@ -5,7 +5,7 @@ from __future__ import annotations
 from sleuth.findings import Evidence, Fix
 from sleuth.live.births import Birth, Verdict
 
-REFINES = ("sqrt_gradient_at_zero", "pow_gradient_at_zero")
+REFINES = ("sqrt_gradient_at_zero", "pow_gradient_at_zero", "division_by_zero")
 
 _NORMS = ("LinalgVectorNorm", "LinalgMatrixNorm", "Norm", "Cdist", "EuclideanDist", "Pdist", "Dist", "Renorm", "Hypot")
 _SUMS = {"sum", "mean"}

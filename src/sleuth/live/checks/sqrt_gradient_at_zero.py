@@ -13,8 +13,6 @@ def check(birth: Birth) -> Verdict | None:
         evidence=(Evidence("smallest value under the root", birth.forward_held().low),),
         fixes=(
             Fix("put an epsilon inside the root: torch.sqrt(x + 1e-12) (outside it does not help the derivative)"),
-            Fix(
-                "or drop the root where only the order matters, or use torch.linalg.vector_norm, whose gradient at 0 is 0"
-            ),
+            Fix("or drop the root, or use torch.linalg.vector_norm, whose gradient at 0 is 0"),
         ),
     )

@@ -13,9 +13,7 @@ def check(birth: Birth) -> Verdict | None:
     return Verdict(
         evidence=(Evidence("values below 0", negative),) if negative else (),
         fixes=(
-            Fix(
-                "clamp before the root: x.clamp(min=eps).sqrt(); a variance computed as E[x²] - E[x]² can fall below 0 by "
-                "rounding, use torch.var"
-            ),
+            Fix("clamp before the root: x.clamp(min=eps).sqrt()"),
+            Fix("a variance computed as E[x²] - E[x]² falls below 0 by rounding: use torch.var"),
         ),
     )

@@ -11,7 +11,7 @@ from sleuth.live.trace import Op
 FALLBACK = True
 
 _LAYERS = {"addmm", "mm", "bmm", "convolution", "matmul", "mul"}
-# A chain of this many layers, each of which multiplies the range, is a matter of initialisation or missing normalisation.
+# This many layers in a row that each multiply the range are a matter of initialisation or missing normalisation.
 _DEEP = 5
 _GROWS = 2.0
 

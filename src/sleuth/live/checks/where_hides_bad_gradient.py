@@ -1,4 +1,4 @@
-"""A bad value that torch.where (or a clamp, a mask) hides in the forward pass comes back as NaN in the backward pass."""
+"""A bad value that torch.where, a clamp or a mask hides in the forward pass comes back in the backward pass."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEPS = 3
 
 def check(birth: Birth) -> Verdict | None:
     forward = birth.op.forward
-    if forward is None or not birth.made_nan or not birth.op.in_backward or birth.op.code is not None:
+    if forward is None or not birth.op.in_backward or birth.op.code is not None:
         return None
     hider = _hidden_by(forward, birth.trace, _STEPS)
     if hider is None:
@@ -40,10 +40,11 @@ def check(birth: Birth) -> Verdict | None:
         ),
         fixes=(
             Fix(
-                f"make the argument safe before {name}, too: {name}(torch.where(ok, x, 1.0)) inside, where(ok, ..., 0.0) outside"
+                f"make the argument safe before {name} as well: {name}(torch.where(ok, x, 1.0)) inside the outer where"
             ),
             Fix(f"or clamp before {name} instead of after it"),
         ),
+        culprit=1 if forward.name == "div" else 0,
     )
 
 
