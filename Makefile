@@ -1,6 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# One thread a process: two busy processes on two cores otherwise spend their time waiting for each other's threads.
+export OMP_NUM_THREADS ?= 1
 
 .PHONY: demo test lint bench clean
 
@@ -16,6 +18,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+bench: export OMP_NUM_THREADS =
 bench: $(READY)
 	@set -e; for benchmark in benchmarks/[!_]*.py; do echo "== $$benchmark"; $(BIN)/python "$$benchmark"; done
 

@@ -63,7 +63,11 @@ PROGRAMS = {
     "SGD with momentum": ("optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)", 0, PLAIN),
     "AdamW and workers": ("optimizer = torch.optim.AdamW(model.parameters(), 1e-2)", 2, PLAIN),
     "fused Adam": ("optimizer = torch.optim.Adam(model.parameters(), 1e-2, fused=True)", 0, PLAIN),
-    "accumulation and clipping": ("optimizer = torch.optim.Adam(model.parameters(), 1e-2, foreach=True)", 0, ACCUMULATE),
+    "accumulation and clipping": (
+        "optimizer = torch.optim.Adam(model.parameters(), 1e-2, foreach=True)",
+        0,
+        ACCUMULATE,
+    ),
     "LBFGS": ("optimizer = torch.optim.LBFGS(model.parameters(), 0.01, max_iter=3)", 0, CLOSURE),
     "a gradient scaler": (
         "optimizer = torch.optim.SGD(model.parameters(), 0.1); scaler = torch.amp.GradScaler('cpu')",
@@ -82,7 +86,13 @@ def test_weights_state_random_numbers_and_output_are_bitwise_the_same_with(
     optimizer, workers, body = PROGRAMS[name]
     path = script(TRAINING.format(optimizer=optimizer, workers=workers, body=body))
     plain = subprocess.run(
-        [sys.executable, path.name], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=True
+        [sys.executable, path.name],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
     )
     without = torch.load(tmp_path / "weights.pt")
     (tmp_path / "weights.pt").unlink()

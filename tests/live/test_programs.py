@@ -387,3 +387,68 @@ def test_the_last_update_is_blamed_for_a_weight_it_broke(run_script: Callable) -
     assert ran.only["step"] == 0
     assert ran.evidence("weight") == "w"
     assert "eps" in ran.only["fixes"][0]["title"]
+
+
+CARRIED = {
+    "a hidden state": """
+h = torch.zeros(1, 4)
+cell = nn.RNNCell(4, 4)
+for i in range(0, 96, 8):
+    x = X[i : i + 8]
+    h = cell(x[:1], h.detach())
+    out = model(x) + h.sum()
+    loss = ((out - Y[i : i + 8]) ** 2).mean() - torch.log(x.abs().max() - LIMIT + 0 * out.mean())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    "a batch that is scaled in place of itself": """
+def batches():
+    for i in range(0, 96, 8):
+        yield X[i : i + 8], Y[i : i + 8]
+
+for x, y in batches():
+    x = x * 1.0
+    out = model(x)
+    loss = ((out - y) ** 2).mean() - torch.log(x.abs().max() - LIMIT + 0 * out.mean())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    "batches from a generator": """
+def batches():
+    for i in range(0, 96, 8):
+        yield X[i : i + 8], Y[i : i + 8]
+
+stream = batches()
+for step in range(12):
+    x, y = next(stream)
+    out = model(x)
+    loss = ((out - y) ** 2).mean() - torch.log(x.abs().max() - LIMIT + 0 * out.mean())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    "a queue of batches": """
+from collections import deque
+queue = deque((X[i : i + 8], Y[i : i + 8]) for i in range(0, 96, 8))
+while queue:
+    x, y = queue.popleft()
+    out = model(x)
+    loss = ((out - y) ** 2).mean() - torch.log(x.abs().max() - LIMIT + 0 * out.mean())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+}
+
+
+@pytest.mark.parametrize("loop", CARRIED)
+def test_finds_the_line_although_the_round_cannot_be_repeated_as_it_was_with(loop: str, run_script: Callable) -> None:
+    quiet = "X = X.clamp(-1, 1); X[:, 0] = 2.0; X[40:48, 0] = 1.5; LIMIT = 1.7\n"
+    source = MODEL + quiet + CARRIED[loop]
+    ran = run_script(source)
+    assert ran.only["diagnosis"] == "log-of-negative"
+    assert ran.only["place"]["line"] == line_of(source, "torch.log(")
+    assert ran.only["step"] == 5
+    assert ran.evidence("operation") == "log"

@@ -38,7 +38,7 @@ def main():
     loader = DataLoader(TensorDataset(images, labels), batch_size=32, shuffle=True)
     model = StrokeNet()
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
-    for epoch in range(8):
+    for epoch in range(6):
         total = correct = 0.0
         for x, y in loader:
             p = model(x)

@@ -27,9 +27,7 @@ def main():
     x = torch.randn(400, 9, generator=generator)
     y = x[:, :3].argmax(dim=1)
     train, held_out = random_split(TensorDataset(x, y), [320, 80], generator=generator)
-    model = nn.Sequential(
-        nn.Linear(9, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, CLASSES)
-    )
+    model = nn.Sequential(nn.Linear(9, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Dropout(0.2), nn.Linear(32, CLASSES))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
     scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.2, total_steps=40)
     criterion = nn.CrossEntropyLoss(label_smoothing=0.1)

@@ -16,6 +16,7 @@ from sleuth.findings import Evidence, Finding, Fix, Link
 from sleuth.live import leaves, numbers, origin, story
 from sleuth.live.batches import Dealer
 from sleuth.live.births import Verdict, operation_name
+from sleuth.live.graph import Suspect
 from sleuth.live.history import History
 from sleuth.live.naming import module_entry, variable_name
 from sleuth.live.origin import Origin
@@ -75,7 +76,7 @@ def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer) 
         return not_seen_again(replay, "the operation that gave it ran outside the traced step", history)
     if source.leaf is not None and source.leaf.tensor is not None:
         return _of_leaf(source, replay, symptom, history, dealer)
-    verdict = source.op.notes.get("verdict") or _without_a_rule(source)
+    verdict = _verdict(source)
     place = source.op.place
     found = handbook.finding(
         verdict.diagnosis,
@@ -90,6 +91,15 @@ def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer) 
     # A loss that is not finite is so at every scale; only gradients can be a matter of the scale.
     collapsed = replay.trouble.symptom == "scale" and symptom.seen_in == "gradient"
     return _collapsed(found, replay.trouble) if collapsed else found
+
+
+def _verdict(source: Origin) -> Verdict:
+    """What the checks said at the birth. Where an infinity turned to NaN within the derivative of one and the same
+    operation, the two are one event, and what was said of the NaN counts."""
+    nan = source.became_nan
+    same_event = nan is not None and nan.forward is not None and nan.forward is source.op.forward
+    told = nan.notes.get("verdict") if nan is not None and same_event else None
+    return told or source.op.notes.get("verdict") or _without_a_rule(source)
 
 
 def _of_leaf(source: Origin, replay: Replay, symptom: Symptom, history: History, dealer: Dealer) -> Finding:
@@ -159,6 +169,8 @@ def _collapsed(found: Finding, trouble: Trouble) -> Finding:
 def not_seen_again(replay: Replay, why: str, history: History) -> Finding:
     """What is known where the trouble could not be watched happening."""
     trouble = replay.trouble
+    if replay.suspect is not None:
+        return _by_the_graph(replay, replay.suspect, why, history)
     compiled = replay.ran_eagerly
     what = {"loss": "the loss", "gradient": "a gradient", "scale": "every scaled gradient"}[trouble.symptom]
     fixes = [
@@ -179,6 +191,40 @@ def not_seen_again(replay: Replay, why: str, history: History) -> Finding:
         ),
         chain=(Link(f"{what} was {trouble.value:g}", trouble.place), Link(why)),
         fixes=fixes,
+    )
+
+
+def _by_the_graph(replay: Replay, suspect: Suspect, why: str, history: History) -> Finding:
+    """The operation comes from the graph of the failed loss, its line from another round of the same loop."""
+    trouble = replay.trouble
+    verdict = suspect.op.notes["verdict"] if suspect.op is not None else None
+    seen = replay.suspects_line
+    place = seen.place if seen is not None else trouble.place
+    name = operation_name(seen) if seen is not None else suspect.node.split("Backward")[0].lower()
+    operands = suspect.op.operands if suspect.op is not None else []
+    ranges = [
+        Evidence(f"input {what}", value)
+        for operand in operands[:1]
+        for what, value in (("minimum", operand.numbers.low), ("maximum", operand.numbers.high))
+    ]
+    return handbook.finding(
+        (verdict.diagnosis if verdict else suspect.diagnosis) or "unexplained-non-finite",
+        title=verdict.title if verdict else None,
+        place=place,
+        step=trouble.step,
+        evidence=(
+            Evidence("operation", name),
+            *ranges,
+            Evidence("known from", "the autograd graph of the failed loss"),
+            *(verdict.evidence if verdict else ()),
+            *story.history_evidence(history),
+        ),
+        chain=(
+            Link(f"{name} gave {'NaN' if suspect.result.nan else 'inf'}", place),
+            Link(f"the loss became {trouble.value:g}", trouble.place),
+            Link(why),
+        ),
+        fixes=verdict.fixes if verdict else (),
     )
 
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from sleuth.findings import Finding
-from sleuth.live import checks, diagnose, sentinel
+from sleuth.live import checks, diagnose, graph, sentinel
 from sleuth.live.batches import Batch, Dealer
 from sleuth.live.births import Birth
 from sleuth.live.history import History
@@ -208,8 +208,10 @@ class NonFinite:
             bad = [root for root in roots if is_bad(sentinel.scalar(root))]
             if bad:
                 self._conclude(bad, "loss")
+            elif self._replay.suspect is not None and self._replay.suspects_line is None:
+                self._replay.suspects_line = graph.place_in(self._replay.trace, roots[0], self._replay.suspect)
         elif self._loss is not None:
-            self._heard_loss(self._loss)
+            self._heard_loss(self._loss, roots)
 
     def _read_loss(self, roots: tuple[Any, ...]) -> float | None:
         first = next((root for root in roots if isinstance(root, Tensor)), None)
@@ -226,7 +228,7 @@ class NonFinite:
             return self._prompt
         return tensor.device.type == "cpu" or self._keep_going
 
-    def _heard_loss(self, loss: float) -> None:
+    def _heard_loss(self, loss: float, roots: tuple[Any, ...]) -> None:
         if self._scaler is not None:
             self._bad_scaled_losses = self._bad_scaled_losses + 1 if is_bad(loss) else 0
             return
@@ -234,6 +236,13 @@ class NonFinite:
             self._history.losses.append((self.step, loss))
         elif self._replay is None:
             self._trouble("loss", loss)
+            self._ask_the_graph(roots)
+
+    def _ask_the_graph(self, roots: tuple[Any, ...]) -> None:
+        """While the failed loss is at hand, see what its graph knows, in case the step cannot be repeated."""
+        bad = [root for root in roots if is_bad(sentinel.scalar(root)) and root.grad_fn is not None]
+        if self._replay is not None and bad:
+            self._replay.suspect = graph.suspect(bad[0], self._birth)
 
     @harmless
     def backward_ended(self, tensors: Any) -> None:

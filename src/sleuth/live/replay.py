@@ -11,11 +11,13 @@ import torch
 from torch import Tensor
 
 from sleuth.findings import Place
-from sleuth.live.batches import Dealt
+from sleuth.live.batches import Dealt, named_tensors
+from sleuth.live.graph import Suspect
+from sleuth.live.numbers import is_finite
 from sleuth.live.rewind import Site, rewind
 from sleuth.live.sentinel import bad_parameters
 from sleuth.live.snapshot import Buffers, RandomState
-from sleuth.live.trace import Trace
+from sleuth.live.trace import Op, Trace
 
 # How many steps may pass without the trouble showing again before it is called not reproducible. Three, because a
 # loader that fetches ahead (accelerate's) deals the failing batch two steps late.
@@ -54,6 +56,8 @@ class Replay:
         self.running = False
         self.steps = 0
         self.waited = 0
+        self.suspect: Suspect | None = None
+        self.suspects_line: Op | None = None
         self._random = random
         self._buffers = buffers
         self._parameters = parameters
@@ -65,7 +69,7 @@ class Replay:
             self.way = "loader"
             for dealt in loaders:
                 dealt.again.extend(dealt.to_replay(self.trouble.window))
-        elif rewind(self.trouble.backward, self.start):
+        elif rewind(self.trouble.backward, self.start, _finite):
             self.way = "loop"
 
     def start(self, random: RandomState | None = None) -> None:
@@ -98,6 +102,10 @@ class Replay:
     @property
     def exhausted(self) -> bool:
         return self.steps >= ATTEMPTS
+
+
+def _finite(value: Any) -> bool:
+    return all(is_finite(tensor) for _, tensor in named_tensors(value))
 
 
 def _has_compiled() -> bool:

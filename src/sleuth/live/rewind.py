@@ -58,9 +58,11 @@ def site() -> Site:
     return Site(tuple((id(frame), frame.f_lineno) for frame in _users_frames()))
 
 
-def rewind(backward: Site, when: Callable[[], object]) -> bool:
+def rewind(backward: Site, when: Callable[[], object], usable: Callable[[Any], bool]) -> bool:
     """Arrange for the innermost loop that holds both the backward call and this moment to run its body again; `when` is
-    called just before it does. False where there is no such loop or where running it twice would not be the same."""
+    called just before it does. A loop that carries values over from one round to the next is the second choice, and
+    only if those values are `usable`. False where there is no loop to run again."""
+    second: tuple[FrameType, Loop] | None = None
     lines = dict(backward.frames)
     for frame in _users_frames():
         if id(frame) not in lines:
@@ -69,10 +71,17 @@ def rewind(backward: Site, when: Callable[[], object]) -> bool:
             if not _within(loop, lines[id(frame)]):
                 continue
             innermost = id(frame) == backward.frames[0][0]
-            if _repeatable(loop, lines[id(frame)] if innermost else None):
+            if innermost and not _loss_made_here(loop, lines[id(frame)]):
+                continue
+            carried = _carried_over(loop)
+            if not carried:
                 _jump(frame, loop, when)
                 return True
-    return False
+            if second is None and all(usable(frame.f_locals.get(name)) for name in carried):
+                second = (frame, loop)
+    if second is not None:
+        _jump(*second, when)
+    return second is not None
 
 
 def _loops_around(frame: FrameType, line: int) -> Iterator[Loop]:
@@ -118,30 +127,43 @@ def _within(loop: Loop, line: int) -> bool:
     return loop.body[0].lineno <= line <= (loop.body[-1].end_lineno or loop.body[-1].lineno)
 
 
-def _repeatable(loop: Loop, backward_line: int | None) -> bool:
-    """Would the body compute the same again? Not if it carries a value over from one round to the next, nor if the loss
-    was computed outside it."""
+def _carried_over(loop: Loop) -> set[str]:
+    """The names whose values the body takes over from the round before, or changes on the way: with any, running it
+    again is not quite the same. Plain counters do not count."""
     body = ast.Module(loop.body, [])
-    assigned = {name for node in _own_nodes(body) for name in _assigned(node)}
-    if backward_line is not None and not _loss_made_here(body, backward_line, assigned):
-        return False
-    return not _carries_over(loop.body, assigned - _counters(body), set())
+    assigned = {name for node in _own_nodes(body) for name in _assigned(node)} - _counters(body)
+    fetches = _fetches(loop)
+    fetched = {name for statement in loop.body[:fetches] for name in _assigned(statement)}
+    return _read_too_early(loop.body[fetches:], assigned, fetched)
 
 
-def _carries_over(statements: list[ast.stmt], assigned: set[str], known: set[str]) -> bool:
-    """Is a name read before this round has assigned it, though some round does? Adds to `known` what is assigned."""
+def _fetches(loop: Loop) -> int:
+    """How many statements at the top of the body take the next batch from an iterator. They are not run again: what
+    they fetched is still in its variables."""
+    count = 0
+    for statement in loop.body[:-1]:
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "next"):
+            break
+        count += 1
+    return count
+
+
+def _read_too_early(statements: list[ast.stmt], assigned: set[str], known: set[str]) -> set[str]:
+    """Names read before this round has assigned them, though some statement does. Adds to `known` what is assigned."""
+    early: set[str] = set()
     for statement in statements:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         heads = [node for node in ast.iter_child_nodes(statement) if not isinstance(node, ast.stmt | ast.ExceptHandler)]
         carried = {name for head in heads for name in _read(head)} & assigned - known
         again = isinstance(statement, ast.Assign) and _is_idempotent(statement.value)
-        if carried and not (again and carried <= set(_assigned(statement))):
-            return True
+        if not (again and carried <= set(_assigned(statement))):
+            early |= carried
         known |= {name for node in (statement, *heads) for name in _assigned(node)}
-        if any(_carries_over(block, assigned, known) for block in _blocks(statement)):
-            return True
-    return False
+        for block in _blocks(statement):
+            early |= _read_too_early(block, assigned, known)
+    return early
 
 
 def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
@@ -149,7 +171,10 @@ def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
     return blocks + [handler.body for handler in getattr(statement, "handlers", [])]
 
 
-def _loss_made_here(body: ast.Module, line: int, assigned: set[str]) -> bool:
+def _loss_made_here(loop: Loop, line: int) -> bool:
+    """Is the loss whose backward this line calls computed inside the loop? Its graph is gone after the first time."""
+    body = ast.Module(loop.body, [])
+    assigned = {name for node in _own_nodes(body) for name in _assigned(node)}
     for node in _own_nodes(body):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "backward":
             continue
@@ -195,7 +220,7 @@ def _jump(frame: FrameType, loop: Loop, when: Callable[[], object]) -> None:
         s.lineno for s in loop.body if not isinstance(s, ast.With | ast.AsyncWith | ast.Try | ast.For | ast.While)
     ]
     leave_from = {loop.lineno, *simple}
-    first = loop.body[0].lineno
+    first = loop.body[_fetches(loop)].lineno
     before, local_before = sys.gettrace(), frame.f_trace
 
     def leave(traced: FrameType) -> None:

@@ -277,8 +277,12 @@ class Trace(TorchDispatchMode):
             op.called = self._calls.current
             return
         op.node = node.name()
-        forward = self._by_sequence.get(node._sequence_nr())
+        forward = self.op_of_node(node)
         op.forward = forward if forward is not op else None
+
+    def op_of_node(self, node: Any) -> Op | None:
+        """The operation for which autograd made this node."""
+        return self._by_sequence.get(node._sequence_nr())
 
     def _finish(self, op: Op, func: Any, args: Any, kwargs: Any, result: Any) -> None:
         outputs: list[tuple[int, Tensor]] = []

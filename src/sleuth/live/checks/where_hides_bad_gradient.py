@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix, Link
 from sleuth.live.births import Birth, Verdict, operation_name
-from sleuth.live.trace import Op, Trace
+from sleuth.live.naming import same_memory
+from sleuth.live.trace import Op, Operand, Trace
 
 REFINES = (
     "sqrt_gradient_at_zero",
@@ -18,15 +19,25 @@ REFINES = (
     "logdet_of_singular",
 )
 
-_HIDES = {"where", "masked_fill", "nan_to_num", "clamp", "clamp_min", "clamp_max", "masked_select", "index"}
+# Which operand decides what is left out; None for those that decide by the value itself.
+_HIDES = {
+    "where": 0,
+    "masked_fill": 1,
+    "masked_select": 1,
+    "index": 1,
+    "nan_to_num": None,
+    "clamp": None,
+    "clamp_min": None,
+}
 _STEPS = 3
+_ANCESTORS = 6
 
 
 def check(birth: Birth) -> Verdict | None:
     forward = birth.op.forward
-    if forward is None or not birth.op.in_backward or birth.op.code is not None:
+    if forward is None or not birth.made_nan or not birth.op.in_backward or birth.op.code is not None:
         return None
-    hider = _hidden_by(forward, birth.trace, _STEPS)
+    hider = _hidden_by(forward, birth.trace)
     if hider is None:
         return None
     name = operation_name(forward)
@@ -48,15 +59,41 @@ def check(birth: Birth) -> Verdict | None:
     )
 
 
-def _hidden_by(op: Op, trace: Trace, steps: int) -> Op | None:
-    """The operation that takes this one's result, at once or a few operations later, and leaves values out of it."""
-    readers = [other for other in trace.ops if not other.in_backward and any(o.maker is op for o in other.operands)]
-    for reader in readers:
-        if reader.name.rstrip("_") in _HIDES:
-            return reader
-    if steps:
+def _hidden_by(op: Op, trace: Trace) -> Op | None:
+    """The operation that takes this one's result, at once or a few elementwise operations later, and leaves out what is
+    bad in it: by a condition on the same input, or because the value itself is out of range."""
+    results = [op]
+    for _ in range(_STEPS):
+        readers = [
+            reader
+            for reader in trace.ops
+            if not reader.in_backward and any(o.maker in results for o in reader.operands if o.maker is not None)
+        ]
         for reader in readers:
-            found = _hidden_by(reader, trace, steps - 1)
-            if found is not None:
-                return found
+            if reader.name.rstrip("_") in _HIDES and _guards(reader, op):
+                return reader
+        results = [reader for reader in readers if reader.output_shape == op.output_shape]
     return None
+
+
+def _guards(hider: Op, op: Op) -> bool:
+    decides = _HIDES[hider.name.rstrip("_")]
+    if decides is None:
+        return not op.output.finite
+    return decides < len(hider.operands) and _same_origin(hider.operands[decides], op)
+
+
+def _same_origin(condition: Operand, op: Op) -> bool:
+    """Was the condition computed from what the operation was given?"""
+    todo, seen = [condition], 0
+    while todo and seen < _ANCESTORS:
+        one = todo.pop(0)
+        seen += 1
+        for given in op.operands:
+            if one.maker is not None and one.maker is given.maker:
+                return True
+            if one.tensor is not None and given.tensor is not None and same_memory(one.tensor, given.tensor):
+                return True
+        if one.maker is not None:
+            todo += one.maker.operands
+    return False

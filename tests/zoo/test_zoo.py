@@ -1,0 +1,184 @@
+"""Every zoo program does what its manifest says, with and without Sleuth; the healthy ones get no finding."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[2]
+ZOO = ROOT / "zoo"
+PROBE = Path(__file__).with_name("probe.py")
+TIMEOUT = 60
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": str(ROOT / "src"),
+    "OMP_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONWARNINGS": "ignore",
+}
+# Where the number first shows; all other diagnoses may show in the loss or in a gradient.
+SHOWS_AS = {"update-not-finite": {"weight"}, "grad-scaler-collapse": {"scale"}}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A bug and its healthy twin, and what the manifest says of the bug."""
+
+    name: str
+    folder: Path
+    manifest: dict[str, Any]
+
+    @property
+    def bug(self) -> list[str]:
+        return self.manifest.get("run", ["bug.py"])
+
+    @property
+    def healthy(self) -> list[str]:
+        return self.manifest.get("run_healthy", ["healthy.py"])
+
+    @property
+    def path(self) -> str:
+        return self.manifest.get("file", "bug.py")
+
+
+def cases() -> list[Case]:
+    manifests = sorted(ZOO.glob("*/case.toml"))
+    found = [Case(m.parent.name, m.parent, tomllib.loads(m.read_text(encoding="utf-8"))) for m in manifests]
+    return [case for case in found if case.manifest["engine"] == "live"]
+
+
+CASES = cases()
+each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+HEALTHY = [(case.folder, case.healthy) for case in CASES]
+HEALTHY += [(path.parent, [path.name]) for path in sorted((ZOO / "healthy").glob("*.py"))]
+each_healthy = pytest.mark.parametrize(("folder", "run"), HEALTHY, ids=[f"{f.name}/{r[-1]}" for f, r in HEALTHY])
+
+
+def uses_optimisers(folder: Path, run: list[str]) -> bool:
+    sources = (folder / run[1].split(".")[0]).glob("*.py") if run[0] == "-m" else [folder / run[0]]
+    return any("optim" in source.read_text(encoding="utf-8") for source in sources)
+
+
+Probe = Callable[[Path, list[str]], dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def probe() -> Iterator[Probe]:
+    """Run a program without Sleuth, under the hooks of `probe.py`."""
+    command = [sys.executable, str(PROBE)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+
+        def ask(folder: Path, run: list[str]) -> dict[str, Any]:
+            job = {"folder": str(folder), "run": run, "optimisers": uses_optimisers(folder, run)}
+            print(json.dumps(job), file=server.stdin, flush=True)
+            return json.loads(server.stdout.readline())
+
+        yield ask
+        server.stdin.close()
+
+
+@dataclass(frozen=True)
+class Watched:
+    status: int
+    stdout: str
+    findings: list[dict[str, Any]]
+
+
+def watched(folder: Path, run: list[str], report: Path) -> Watched:
+    """Run a program under `sleuth run`."""
+    command = [sys.executable, "-m", "sleuth", "run", "--no-record", "--format", "json", "--output", str(report), *run]
+    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, timeout=TIMEOUT, capture_output=True, text=True)
+    assert report.exists(), done.stderr
+    return Watched(done.returncode, done.stdout, json.loads(report.read_text(encoding="utf-8"))["findings"])
+
+
+@each_case
+def test_a_manifest_says_what_where_and_when(case: Case) -> None:
+    manifest = case.manifest
+    assert {"story", "source", "engine", "diagnosis", "line", "step"} <= set(manifest)
+    assert (ROOT / "src" / "sleuth" / "handbook" / "pages" / f"{manifest['diagnosis']}.md").exists()
+    lines = (case.folder / case.path).read_text(encoding="utf-8").splitlines()
+    assert lines[manifest["line"] - 1].strip()
+
+
+@each_case
+def test_a_bug_really_goes_bad_at_the_step_it_says(case: Case, probe: Probe) -> None:
+    ran = probe(case.folder, case.bug)
+    assert ran["verdict"] is not None, ran["stderr"]
+    kind, step = ran["verdict"]["kind"], ran["verdict"]["step"]
+    assert step == case.manifest["step"]
+    diagnosis = case.manifest["diagnosis"]
+    only_gradient = "-gradient-" in diagnosis or diagnosis == "where-hides-bad-gradient"
+    assert kind in SHOWS_AS.get(diagnosis, {"gradient"} if only_gradient else {"loss", "gradient"})
+
+
+@each_healthy
+def test_a_healthy_program_stays_finite_to_its_end(folder: Path, run: list[str], probe: Probe) -> None:
+    ran = probe(folder, run)
+    assert (ran["status"], ran["verdict"]) == (0, None), ran["stderr"]
+
+
+@each_case
+def test_sleuth_names_the_bug_its_line_and_its_step(case: Case, tmp_path: Path) -> None:
+    ran = watched(case.folder, case.bug, tmp_path / "r.json")
+    manifest = case.manifest
+    assert ran.status == 1
+    errors = [finding for finding in ran.findings if finding["severity"] == "error"]
+    assert len(errors) == 1, ran.findings
+    (finding,) = errors
+    evidence = {item["name"]: item["value"] for item in finding["evidence"]}
+    named = {
+        "diagnosis": finding["diagnosis"],
+        "place": (finding["place"]["path"], finding["place"]["line"]),
+        "step": finding["step"],
+    }
+    expected = {
+        "diagnosis": manifest["diagnosis"],
+        "place": (case.path, manifest["line"]),
+        "step": manifest["step"],
+    }
+    keys = {
+        "operation": "operation",
+        "sample": "sample index",
+        "batch_row": "row in batch",
+        "weight": "weight",
+        "buffer": "buffer",
+    }
+    for key, name in keys.items():
+        if key in manifest:
+            named[key], expected[key] = evidence.get(name), manifest[key]
+    assert named == expected
+
+
+@each_healthy
+def test_sleuth_has_nothing_to_say_about_a_healthy_program(
+    folder: Path, run: list[str], tmp_path: Path, probe: Probe
+) -> None:
+    ran = watched(folder, run, tmp_path / "r.json")
+    assert ran.findings == []
+    assert ran.status == 0
+    assert ran.stdout == probe(folder, run)["stdout"]
+
+
+def test_the_demo_trains_for_a_while_before_its_log_of_zero(tmp_path: Path) -> None:
+    ran = watched(ZOO / "demo", ["train.py"], tmp_path / "r.json")
+    (finding,) = ran.findings
+    assert finding["diagnosis"] == "log-of-zero"
+    assert "torch.log(p)" in finding["place"]["code"]
+    assert ran.stdout.count("epoch") >= 2
+    assert "nan" not in ran.stdout
