@@ -107,7 +107,7 @@ def test_a_killed_run_leaves_a_record_that_can_be_read(script: Callable, environ
     rows = next((path.parent / ".sleuth" / "runs").glob("*/record.jsonl")).read_text().splitlines()
     steps = [json.loads(row) for row in rows if '"step"' in row]
     assert len(steps) > 10
-    assert steps[-1]["step"] == len(steps) - 1
+    assert [row["step"] for row in steps] == sorted({row["step"] for row in steps})
 
 
 def test_the_record_of_a_stopped_run_holds_its_finding(

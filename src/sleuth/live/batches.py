@@ -29,16 +29,10 @@ class Batch:
     random: RandomState
     dealt_at: tuple[CodeType, int, int] | None
     samples_before: int | None = None
-    versions: tuple[int, ...] = ()
 
     def tensors(self) -> Iterator[tuple[str, Tensor]]:
         """Every tensor in the batch with the way to it, e.g. `[0]` or `["labels"]`."""
         return named_tensors(self.content)
-
-    @property
-    def changed(self) -> bool:
-        """Has the program written into the batch since it was dealt?"""
-        return self.versions != tuple(tensor._version for _, tensor in self.tensors())
 
 
 def named_tensors(value: Any, name: str = "") -> Iterator[tuple[str, Tensor]]:
@@ -57,7 +51,7 @@ def named_tensors(value: Any, name: str = "") -> Iterator[tuple[str, Tensor]]:
                 yield f"{name}.{key}", item
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class Dealt:
     """What one DataLoader iterator has dealt of late."""
 
@@ -83,29 +77,37 @@ class Dealt:
 
 
 class Dealer:
-    """Remembers what every DataLoader iterator dealt."""
+    """Remembers what every DataLoader iterator dealt. The memory hangs on the iterator and goes with it."""
 
     def __init__(self) -> None:
-        self._iterators: weakref.WeakKeyDictionary[Any, Dealt] = weakref.WeakKeyDictionary()
+        self._all: list[weakref.ref[Dealt]] = []
 
     def of(self, iterator: Any) -> Dealt:
-        dealt = self._iterators.get(iterator)
+        dealt: Dealt | None = iterator.__dict__.get("_sleuth_dealt")
         if dealt is None:
-            dealt = self._iterators[iterator] = Dealt(getattr(iterator, "_dataset", None))
+            dealt = Dealt(getattr(iterator, "_dataset", None))
             dealt.in_order = getattr(iterator, "_num_workers", 1) == 0
+            iterator.__dict__["_sleuth_dealt"] = dealt
+            self._all = [reference for reference in self._all if reference() is not None]
+            self._all.append(weakref.ref(dealt))
         return dealt
+
+    def _alive(self) -> list[Dealt]:
+        return [dealt for reference in self._all if (dealt := reference()) is not None and dealt.recent]
 
     def current(self) -> list[Dealt]:
         """The iterator that dealt last, and those that dealt beside it since its batch before (as `zip` makes them)."""
         newest = self.newest()
         if newest is None or newest.ended:
             return []
-        return [d for d in self._iterators.values() if d.recent and not d.ended and d.tick > newest.tick_before]
+        return [dealt for dealt in self._alive() if not dealt.ended and dealt.tick > newest.tick_before]
 
     def newest(self) -> Dealt | None:
-        return max((d for d in self._iterators.values() if d.recent), key=lambda d: d.tick, default=None)
+        return max(self._alive(), key=lambda dealt: dealt.tick, default=None)
 
     def forget(self) -> None:
         """A step is done: only the last batches are still of interest."""
-        for dealt in self._iterators.values():
-            dealt.forget()
+        for reference in self._all:
+            dealt = reference()
+            if dealt is not None:
+                dealt.forget()

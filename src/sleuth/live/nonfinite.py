@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 
 import torch
 from torch import Tensor
+from torch.compiler import is_dynamo_compiling
 
 from sleuth.findings import Finding
 from sleuth.live import checks, diagnose, graph, sentinel
@@ -21,11 +22,11 @@ from sleuth.live.batches import Batch, Dealer
 from sleuth.live.births import Birth
 from sleuth.live.history import History
 from sleuth.live.replay import HeldBack, Replay, Trouble
-from sleuth.live.rewind import Site, site
+from sleuth.live.rewind import Site, lines_now, site
 from sleuth.live.sentinel import LateSentinel, is_bad
 from sleuth.live.snapshot import Buffers, RandomState, RandomStates, is_a
 from sleuth.live.stop import Stop
-from sleuth.live.trace import NoTrace, Trace, inputs_of
+from sleuth.live.trace import inputs_of
 from sleuth.program import place_of, users_frame
 
 # With --keep-going, a poisoned step is skipped as often as it comes, but looked into only the first few times.
@@ -36,8 +37,6 @@ LOOKS_FOR_GENERATORS = 2
 # will mend it.
 BAD_SCALED_LOSSES = 3
 
-_NO_TRACE = NoTrace()
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -46,20 +45,19 @@ def harmless(method: Method) -> Method:
 
     @wraps(method)
     def guarded(self: NonFinite, *args: Any, **kwargs: Any) -> Any:
-        if self.off or torch.compiler.is_dynamo_compiling():
+        if self.off or is_dynamo_compiling():
             return None
-        trace = self.trace
-        trace.pause()
         try:
-            return method(self, *args, **kwargs)
+            if self._replay is None:
+                return method(self, *args, **kwargs)
+            with self._replay.trace.paused():
+                return method(self, *args, **kwargs)
         except Stop:
             raise
         except Exception as error:
             self.switch_off()
             self.failed(error)
             return None
-        finally:
-            trace.resume()
 
     return guarded  # type: ignore[return-value]
 
@@ -110,10 +108,6 @@ class NonFinite:
         self._looked_for_generators = 0
         self._held: HeldBack | None = None
         self._poisoned = False
-
-    @property
-    def trace(self) -> Trace | NoTrace:
-        return self._replay.trace if self._replay is not None else _NO_TRACE
 
     def look_around(self) -> None:
         """Find what was built before the watch began (from code or in a notebook)."""
@@ -170,16 +164,17 @@ class NonFinite:
         self._buffers.take()
         indices = dealt.indices.popleft() if dealt.indices else None
         one = Batch(batch, indices, dealt.count - 1, self._random, _line_of(sys._getframe(2)))
-        tensors = [tensor for _, tensor in one.tensors()]
-        one.versions = tuple(tensor._version for tensor in tensors)
-        one.samples_before = dealt.samples if dealt.in_order else None
-        dealt.samples += len(tensors[0]) if tensors and tensors[0].dim() else 1
+        if indices is None:
+            _, first = next(one.tensors(), ("", None))
+            one.samples_before = dealt.samples if dealt.in_order else None
+            dealt.samples += len(first) if first is not None and first.dim() else 1
         dealt.recent.append(one)
         self._steps_since_deal.clear()
-        self._deals_since_step.update(self._deals_since_step.keys())
+        for optimizer in self._deals_since_step:
+            self._deals_since_step[optimizer] += 1
 
     def again(self, iterator: Any) -> tuple[bool, Any]:
-        batch = self._next_again(iterator)
+        batch = self._next_again(iterator) if self._replay is not None else None
         return (True, batch.content) if batch is not None else (False, None)
 
     @harmless
@@ -244,8 +239,12 @@ class NonFinite:
         if self._replay is not None and bad:
             self._replay.suspect = graph.suspect(bad[0], self._birth)
 
-    @harmless
     def backward_ended(self, tensors: Any) -> None:
+        if self._replay is not None or not self._versions:
+            self._look_at_gradients(tensors)
+
+    @harmless
+    def _look_at_gradients(self, tensors: Any) -> None:
         if self._replay is not None and self._replay.running:
             bad = sentinel.bad_parameters(self._parameters(tensors))
             if bad:
@@ -265,7 +264,7 @@ class NonFinite:
                 if parameter.grad is not None:
                     parameter.grad.detach().zero_()
             return
-        self._step_done(norm)
+        self._step_done()
         self._step_starts()
 
     def _parameters(self, tensors: Any = ()) -> list[Tensor]:
@@ -278,7 +277,8 @@ class NonFinite:
 
     @harmless
     def step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
-        self._optimizers.add(optimizer)
+        if id(optimizer) not in self._versions:
+            self._optimizers.add(optimizer)
         self._step_line = _line_of(sys._getframe(2))
         closure = kwargs.get("closure") or next((a for a in args[1:] if callable(a)), None)
         if closure is not None:
@@ -377,24 +377,24 @@ class NonFinite:
         if held is not None:
             held.give_back()
         elif self._replay is None:
-            self._step_done(self._history.gradient_norms[-1][1] if self._history.gradient_norms else math.nan)
+            self._step_done()
             self._steps_since_deal[id(optimizer)] += 1
             self._deals_since_step[id(optimizer)] = 0
             self._dealer.forget()
-            self._versions[id(optimizer)] = [parameter._version for parameter in sentinel.parameters_of(optimizer)]
+            self._versions[id(optimizer)] = [p._version for group in optimizer.param_groups for p in group["params"]]
         if self._replay is None and (not self._tick or self._steps_since_deal[id(optimizer)] > 1):
             self._step_starts()
         if self._replay is not None and not self._replay.running and self._replay.way == "next step":
             self._replay.start()
 
-    def _step_done(self, norm: float) -> None:
+    def _step_done(self) -> None:
         self.step += 1
         self._buffers.settle()
 
     def _step_starts(self) -> None:
         """A loop without a loader: what the next round starts from is what the last step left behind."""
         if len(self._optimizers) > 1:
-            lines = site().lines
+            lines = lines_now()
             if self._after_step is None or lines <= self._after_step[1]:
                 self._random = self._after_step[0] if self._after_step else self._random
             self._after_step = (self._states.take(), lines)

@@ -16,7 +16,9 @@ from typing import Any
 from sleuth.findings import Finding, Report, finding_from_json, finding_to_json
 
 ROWS = "record.jsonl"
-# Every step up to this many rows, then every second, every fourth ...: the file grows with the logarithm of the run.
+# A row every so many seconds at most: nobody reads faster, and a step of a millisecond should not pay for more.
+SECONDS_BETWEEN_ROWS = 0.01
+# Every such row up to this many, then every second, every fourth ...: the file grows with the logarithm of the run.
 ROWS_BEFORE_THINNING = 4096
 RUNS_KEPT = 20
 
@@ -35,18 +37,21 @@ class Record:
         self._process = os.getpid()
         self._file = os.open(self.folder / ROWS, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._every = 1
+        self._due = 0.0
         self._rows = 0
         _keep_newest(runs, RUNS_KEPT)
         self._write({"row": "start", "schema": 1, "program": program, "arguments": sys.argv[1:], "time": time.time()})
 
     def step(self, step: int, loss: float, gradient_norm: float) -> None:
-        if step % self._every:
+        now = time.monotonic()
+        if now < self._due:
             return
+        self._due = now + SECONDS_BETWEEN_ROWS * self._every
         self._rows += 1
         if self._rows >= ROWS_BEFORE_THINNING:
             self._rows = 0
             self._every *= 2
-            self._write({"row": "thinned", "every": self._every})
+            self._write({"row": "thinned", "seconds_between_rows": SECONDS_BETWEEN_ROWS * self._every})
         row = f'{{"row":"step","step":{step},"loss":{_number(loss)},"gradient_norm":{_number(gradient_norm)}}}\n'
         self._put(row)
 

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
-from sleuth.program import users_frame
+from sleuth.program import is_users, users_frame
 
 # Methods that give the same result when applied to their own result, so `x = x.to(device)` may run twice.
 _IDEMPOTENT = {
@@ -36,15 +36,28 @@ Loop = ast.For | ast.While
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The user's frames at a call, innermost first, each by its identity and its line. It holds no frame, so it keeps
-    none of the program's tensors alive."""
+    """The frames at a call, innermost first, as identity, code and instruction. It holds no frame, so it keeps none of
+    the program's tensors alive; and it is cheap, since it is taken at every backward pass."""
 
-    frames: tuple[tuple[int, int], ...]
+    frames: tuple[tuple[int, CodeType, int], ...]
+
+    def users(self) -> list[tuple[int, int]]:
+        """The user's frames among them, innermost first, each by its identity and line."""
+        return [(which, _line(code, at)) for which, code, at in self.frames if is_users(code.co_filename)]
 
     @property
     def lines(self) -> tuple[int, ...]:
         """The lines from the outermost frame inwards: of two sites in one round of a loop, the later has the larger."""
-        return tuple(line for _, line in reversed(self.frames))
+        return tuple(line for _, line in reversed(self.users()))
+
+
+def _line(code: CodeType, instruction: int) -> int:
+    line = code.co_firstlineno
+    for start, _, number in code.co_lines():
+        if start > instruction:
+            break
+        line = number or line
+    return line
 
 
 def _users_frames() -> Iterator[FrameType]:
@@ -54,8 +67,18 @@ def _users_frames() -> Iterator[FrameType]:
         frame = users_frame(frame.f_back)
 
 
+def lines_now() -> tuple[int, ...]:
+    """The same as `site().lines`, for here and now, and quicker."""
+    return tuple(frame.f_lineno for frame in _users_frames())[::-1]
+
+
 def site() -> Site:
-    return Site(tuple((id(frame), frame.f_lineno) for frame in _users_frames()))
+    frames = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        frames.append((id(frame), frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return Site(tuple(frames))
 
 
 def rewind(backward: Site, when: Callable[[], object], usable: Callable[[Any], bool]) -> bool:
@@ -63,14 +86,15 @@ def rewind(backward: Site, when: Callable[[], object], usable: Callable[[Any], b
     called just before it does. A loop that carries values over from one round to the next is the second choice, and
     only if those values are `usable`. False where there is no loop to run again."""
     second: tuple[FrameType, Loop] | None = None
-    lines = dict(backward.frames)
+    users = backward.users()
+    lines = dict(users)
     for frame in _users_frames():
         if id(frame) not in lines:
             continue
         for loop in _loops_around(frame, frame.f_lineno):
             if not _within(loop, lines[id(frame)]):
                 continue
-            innermost = id(frame) == backward.frames[0][0]
+            innermost = id(frame) == users[0][0]
             if innermost and not _loss_made_here(loop, lines[id(frame)]):
                 continue
             carried = _carried_over(loop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from torch import Tensor
 from sleuth.live.numbers import is_finite
 
 _HALF = {torch.float16, torch.bfloat16}
+_FEW = 24
 
 
 def parameters_of(optimizer: Any) -> list[Tensor]:
@@ -21,21 +22,21 @@ def parameters_of(optimizer: Any) -> list[Tensor]:
 
 
 def gradients_of(parameters: Iterable[Tensor]) -> list[Tensor]:
-    return [_dense(p.grad) for p in parameters if p.grad is not None and p.grad.device.type != "meta"]
+    return [gradient for p in parameters if (gradient := p.grad) is not None]
+
+
+def norms(gradients: list[Tensor]) -> Sequence[Tensor]:
+    """One number a gradient, from one fused call; gradients of several devices or layouts one by one."""
+    try:
+        return torch._foreach_norm(gradients, 2, dtype=torch.float32 if gradients[0].dtype in _HALF else None)
+    except (RuntimeError, NotImplementedError):
+        home = gradients[0].device
+        each = [torch.linalg.vector_norm(_dense(g).float()) for g in gradients if g.device.type != "meta"]
+        return [norm.to(home) for norm in each]
 
 
 def _dense(gradient: Tensor) -> Tensor:
     return gradient._values() if gradient.layout == torch.sparse_coo else gradient
-
-
-def norms(gradients: list[Tensor]) -> Tensor:
-    """One number a gradient, in one fused call for each device and kind, on the device of the first."""
-    if len({(g.device, g.dtype) for g in gradients}) == 1:
-        wide = torch.float32 if gradients[0].dtype in _HALF else None
-        return torch.stack(torch._foreach_norm(gradients, 2, dtype=wide))
-    home = gradients[0].device
-    each = [torch.linalg.vector_norm(g, dtype=torch.float32 if g.dtype in _HALF else None) for g in gradients]
-    return torch.stack([norm.to(home, torch.float64) for norm in each])
 
 
 def bad_parameters(parameters: Iterable[Tensor]) -> list[Tensor]:
@@ -47,7 +48,11 @@ def total_norm(gradients: list[Tensor]) -> float:
     """The norm of all gradients together; not finite where any of them is not (or where the norm itself overflows)."""
     if not gradients:
         return 0.0
-    return float(torch.linalg.vector_norm(norms(gradients)))
+    each = norms(gradients)
+    if len(each) <= _FEW and not gradients[0].is_cuda:
+        # For a small model the calls cost more than the numbers.
+        return math.sqrt(sum(norm.item() ** 2 for norm in each))
+    return float(torch.stack(list(each)).norm())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class LateSentinel:
 
     def send(self, step: int, parameters: list[Tensor], gradients: list[Tensor], loss: Tensor | None) -> None:
         """Start the measurement of this step, before the optimiser runs."""
-        total = torch.linalg.vector_norm(norms(gradients))
+        total = torch.stack(list(norms(gradients))).norm()
         row = torch.stack([total, total.new_zeros(()) if loss is None else loss.reshape(()).to(total)])
         on_host, arrived = _copied_without_waiting(row)
         self._waiting.append((step, on_host, arrived))
@@ -130,9 +135,10 @@ def _room_for(parameters: list[Tensor]) -> bool:
 
 def scalar(tensor: Any) -> float | None:
     """The value of a scalar loss, None for anything else. Non-scalars may hold a deliberate infinity."""
-    if not isinstance(tensor, Tensor) or tensor.numel() != 1 or not tensor.is_floating_point():
+    if not isinstance(tensor, Tensor) or tensor.numel() != 1 or tensor.is_meta:
         return None
-    return None if tensor.device.type == "meta" else float(tensor.detach())
+    value = tensor.item()
+    return value if isinstance(value, float) else None
 
 
 def is_bad(value: float | None) -> bool:

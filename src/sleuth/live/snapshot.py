@@ -87,10 +87,9 @@ class RandomStates:
         while frame is not None:
             for value in [*frame.f_locals.values(), *frame.f_globals.values()]:
                 self._add(value)
-                for inner in (
-                    list(getattr(value, "__dict__", {}).values())[:32] if not isinstance(value, ModuleType) else ()
-                ):
-                    self._add(inner)
+                if not callable(value) and not isinstance(value, ModuleType | Tensor):
+                    for inner in list(getattr(value, "__dict__", {}).values())[:32]:
+                        self._add(inner)
             frame = users_frame(frame.f_back)
 
     def _add(self, value: Any) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from types import CodeType, FrameType
@@ -194,19 +196,21 @@ class Trace(TorchDispatchMode):
 
     def leave(self) -> None:
         """Look no further. Where a mode of the program's own lies above ours, ours stays but does nothing."""
-        self.pause()
+        self._paused += 1
         warnings.filters[:] = self._filters  # type: ignore[index]
         if _get_current_dispatch_mode_stack()[-1:] == [self]:
             self.__exit__(None, None, None)
         if _get_current_function_mode_stack()[-1:] == [self._calls]:
             self._calls.__exit__(None, None, None)
 
-    def pause(self) -> None:
-        """What follows is Sleuth's own arithmetic."""
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """What is done inside is Sleuth's own arithmetic."""
         self._paused += 1
-
-    def resume(self) -> None:
-        self._paused -= 1
+        try:
+            yield
+        finally:
+            self._paused -= 1
 
     def maker_of(self, tensor: Tensor) -> Op | None:
         """The operation that last wrote the memory of this tensor."""
@@ -344,11 +348,3 @@ def _overwritten(func: Any, args: Any, kwargs: Any) -> list[tuple[int, Any]]:
             if value is not None:
                 written.append((index, value))
     return written
-
-
-class NoTrace:
-    """Stands in for a trace while there is none."""
-
-    def pause(self) -> None: ...
-
-    def resume(self) -> None: ...
