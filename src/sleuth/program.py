@@ -186,15 +186,25 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
-def place_of(code: CodeType, instruction: int, line: int) -> Place:
+def line_of(code: CodeType, instruction: int) -> int:
+    """The line an instruction of a code object stands on."""
+    line = code.co_firstlineno
+    for start, _, number in code.co_lines():
+        if start > instruction:
+            break
+        line = number or line
+    return line
+
+
+def place_of(code: CodeType, instruction: int) -> Place:
     """Where an instruction of a code object stands in the source, as exactly as this Python version tells."""
     if not hasattr(code, "co_positions"):
-        return place_at(code.co_filename, line)
+        return place_at(code.co_filename, line_of(code, instruction))
     start, end, column, end_column = next(
         itertools.islice(code.co_positions(), instruction // 2, None), (None, None, None, None)
     )
     if start is None or end is None or column is None or end_column is None or end - start >= _LONG_EXPRESSION:
-        return place_at(code.co_filename, line)
+        return place_at(code.co_filename, line_of(code, instruction))
     lines = [linecache.getline(code.co_filename, number).rstrip("\n") for number in range(start, end + 1)]
     lines[-1] = _bytes_cut(lines[-1], None, end_column)
     column_in_text = len(_bytes_cut(lines[0], None, column))

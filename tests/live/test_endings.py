@@ -106,7 +106,7 @@ def test_a_killed_run_leaves_a_record_that_can_be_read(script: Callable, environ
     assert "killed or still running" in shown.stdout + shown.stderr
     rows = next((path.parent / ".sleuth" / "runs").glob("*/record.jsonl")).read_text().splitlines()
     steps = [json.loads(row) for row in rows if '"step"' in row]
-    assert len(steps) > 10
+    assert len(steps) >= 3
     assert [row["step"] for row in steps] == sorted({row["step"] for row in steps})
 
 

@@ -27,7 +27,7 @@ class Batch:
     indices: Any
     number: int
     random: RandomState
-    dealt_at: tuple[CodeType, int, int] | None
+    dealt_at: tuple[CodeType, int] | None
     samples_before: int | None = None
 
     def tensors(self) -> Iterator[tuple[str, Tensor]]:

@@ -23,7 +23,7 @@ from sleuth.live.origin import Origin
 from sleuth.live.replay import Replay, Trouble
 from sleuth.program import place_of
 
-Line = tuple[CodeType, int, int]
+Line = tuple[CodeType, int]
 
 
 @dataclass(frozen=True, slots=True)

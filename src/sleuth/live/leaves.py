@@ -18,7 +18,7 @@ from sleuth.live.naming import module_entry, same_memory, variable_name
 from sleuth.live.origin import Origin
 from sleuth.live.snapshot import RandomStates
 from sleuth.live.trace import Trace
-from sleuth.program import place_at
+from sleuth.program import line_of, place_at
 
 # Looking a sample up runs the user's data set code; a batch of more than this is not searched sample by sample.
 SEARCHED = 512
@@ -85,7 +85,7 @@ def _bad_sample(dealt: Dealt, batch: Batch, part: str, tensor: Tensor, reader: P
         reader,
         Link(
             f"{where} came with {_worst(held)} in {part or 'the batch'}",
-            place_at(batch.dealt_at[0].co_filename, batch.dealt_at[2]) if batch.dealt_at is not None else None,
+            _loop_line(batch),
         ),
         tuple(evidence),
         (
@@ -93,6 +93,13 @@ def _bad_sample(dealt: Dealt, batch: Batch, part: str, tensor: Tensor, reader: P
             Fix("find what made it: a missing value read as NaN, a division or log in the preprocessing"),
         ),
     )
+
+
+def _loop_line(batch: Batch) -> Place | None:
+    """The line of the loop that took the batch. Python gives the whole `for` statement as its position."""
+    if batch.dealt_at is None:
+        return None
+    return place_at(batch.dealt_at[0].co_filename, line_of(*batch.dealt_at))
 
 
 def _index_in_dataset(dealt: Dealt, batch: Batch, row: int | None) -> int | None:

@@ -6,10 +6,9 @@ import gc
 import math
 import sys
 import weakref
-from collections import Counter
 from collections.abc import Callable
 from functools import wraps
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, Literal, TypeVar
 
 import torch
@@ -69,7 +68,7 @@ class NonFinite:
         self,
         deliver: Callable[[Finding], bool],
         failed: Callable[[Exception], None],
-        wrote: Callable[[int, float, float], None],
+        wrote: Callable[[int, float, float], object],
         keep_going: bool,
         prompt: bool | None = None,
     ) -> None:
@@ -92,12 +91,12 @@ class NonFinite:
         self._random: RandomState | None = None
         self._after_step: tuple[RandomState, tuple[int, ...]] | None = None
         self._tick = 0
-        self._steps_since_deal: Counter[int] = Counter()
-        self._deals_since_step: Counter[int] = Counter()
+        self._steps_since_deal: dict[int, int] = {}
+        self._deals_since_step: dict[int, int] = {}
         self._backward: Site = Site(())
-        self._backward_line: tuple[CodeType, int, int] | None = None
+        self._backward_from: tuple[int, int] | None = None
         self._versions: dict[int, list[int]] = {}
-        self._step_line: tuple[CodeType, int, int] | None = None
+        self._step_line: tuple[CodeType, int] | None = None
         self._loss: float | None = None
         self._loss_on_device: Tensor | None = None
         self._scaler: Any = None
@@ -193,8 +192,7 @@ class NonFinite:
     @harmless
     def backward_begins(self, tensors: Any) -> None:
         roots = tuple(tensors) if isinstance(tensors, list | tuple) else (tensors,)
-        self._backward = site()
-        self._backward_line = _line_of(sys._getframe(2))
+        self._note_backward(users_frame(sys._getframe(2)))
         if self._looked_for_generators < LOOKS_FOR_GENERATORS:
             self._looked_for_generators += 1
             self._states.find_generators(sys._getframe(2))
@@ -208,20 +206,29 @@ class NonFinite:
         elif self._loss is not None:
             self._heard_loss(self._loss, roots)
 
+    def _note_backward(self, frame: FrameType | None) -> None:
+        """Remember where backward was called. In a steady loop it is the same frame and instruction every time."""
+        here = (id(frame), frame.f_lasti) if frame is not None else None
+        if here != self._backward_from:
+            self._backward_from = here
+            self._backward = site()
+
     def _read_loss(self, roots: tuple[Any, ...]) -> float | None:
-        first = next((root for root in roots if isinstance(root, Tensor)), None)
-        if first is None:
+        first = roots[0] if roots else None
+        if not isinstance(first, Tensor):
             return None
         if not self._reads_at_once(first) and self._replay is None:
             self._loss_on_device = first.detach() if first.numel() == 1 else None
             return None
+        if len(roots) == 1:
+            return sentinel.scalar(first)
         values = [value for root in roots if (value := sentinel.scalar(root)) is not None]
         return next((value for value in values if is_bad(value)), values[0] if values else None)
 
     def _reads_at_once(self, tensor: Tensor) -> bool:
         if self._prompt is not None:
             return self._prompt
-        return tensor.device.type == "cpu" or self._keep_going
+        return tensor.is_cpu or self._keep_going
 
     def _heard_loss(self, loss: float, roots: tuple[Any, ...]) -> None:
         if self._scaler is not None:
@@ -280,10 +287,11 @@ class NonFinite:
         if id(optimizer) not in self._versions:
             self._optimizers.add(optimizer)
         self._step_line = _line_of(sys._getframe(2))
-        closure = kwargs.get("closure") or next((a for a in args[1:] if callable(a)), None)
-        if closure is not None:
-            return self._with_checked_closure(optimizer, closure, args, kwargs)
-        if getattr(optimizer, "found_inf", None) is not None:
+        if len(args) > 1 or kwargs:
+            closure = kwargs.get("closure") or next((a for a in args[1:] if callable(a)), None)
+            if closure is not None:
+                return self._with_checked_closure(optimizer, closure, args, kwargs)
+        if "found_inf" in optimizer.__dict__:
             return None
         parameters = sentinel.parameters_of(optimizer)
         if self._replay is None and self._bad_scaled_losses:
@@ -378,11 +386,13 @@ class NonFinite:
             held.give_back()
         elif self._replay is None:
             self._step_done()
-            self._steps_since_deal[id(optimizer)] += 1
-            self._deals_since_step[id(optimizer)] = 0
-            self._dealer.forget()
-            self._versions[id(optimizer)] = [p._version for group in optimizer.param_groups for p in group["params"]]
-        if self._replay is None and (not self._tick or self._steps_since_deal[id(optimizer)] > 1):
+            which = id(optimizer)
+            self._steps_since_deal[which] = self._steps_since_deal.get(which, 0) + 1
+            self._deals_since_step[which] = 0
+            if self._tick:
+                self._dealer.forget()
+            self._versions[which] = [p._version for group in optimizer.param_groups for p in group["params"]]
+        if self._replay is None and (not self._tick or self._steps_since_deal.get(id(optimizer), 0) > 1):
             self._step_starts()
         if self._replay is not None and not self._replay.running and self._replay.way == "next step":
             self._replay.start()
@@ -441,7 +451,8 @@ class NonFinite:
             self.skipped += 1
             return
         window = window or self._deals_since_step.get(id(optimizer), 1)
-        place = place_of(*self._backward_line) if self._backward_line is not None else None
+        line = self._backward.innermost()
+        place = place_of(*line) if line is not None else None
         trouble = Trouble(symptom, self.step, value, self._backward, place, optimizer, max(window, 1))
         updated = self._last_written_by_an_optimizer()
         finding = diagnose.spoilt_weights(updated, trouble, self._history, self._step_line, self._optimizers)
@@ -505,7 +516,7 @@ class NonFinite:
         assert replay is not None
         replay.stop()
         self._replay = None
-        symptom = diagnose.Symptom(seen_in, bad, self._backward_line)
+        symptom = diagnose.Symptom(seen_in, bad, self._backward.innermost())
         finding = diagnose.finding(replay, symptom, self._history, self._dealer)
         self._settle(finding, replay.trouble.symptom)
 
@@ -524,9 +535,9 @@ class NonFinite:
             self.skipped += 1
 
 
-def _line_of(frame: Any) -> tuple[CodeType, int, int] | None:
+def _line_of(frame: Any) -> tuple[CodeType, int] | None:
     frame = users_frame(frame)
-    return None if frame is None else (frame.f_code, frame.f_lasti, frame.f_lineno)
+    return None if frame is None else (frame.f_code, frame.f_lasti)
 
 
 def _on_cpu_or_due(scaler: Any, updates: int) -> bool:

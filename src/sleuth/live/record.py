@@ -17,7 +17,7 @@ from sleuth.findings import Finding, Report, finding_from_json, finding_to_json
 
 ROWS = "record.jsonl"
 # A row every so many seconds at most: nobody reads faster, and a step of a millisecond should not pay for more.
-SECONDS_BETWEEN_ROWS = 0.01
+SECONDS_BETWEEN_ROWS = 0.05
 # Every such row up to this many, then every second, every fourth ...: the file grows with the logarithm of the run.
 ROWS_BEFORE_THINNING = 4096
 RUNS_KEPT = 20

@@ -14,7 +14,7 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 
-from sleuth.program import is_users, users_frame
+from sleuth.program import is_users, line_of, users_frame
 
 # Methods that give the same result when applied to their own result, so `x = x.to(device)` may run twice.
 _IDEMPOTENT = {
@@ -43,21 +43,16 @@ class Site:
 
     def users(self) -> list[tuple[int, int]]:
         """The user's frames among them, innermost first, each by its identity and line."""
-        return [(which, _line(code, at)) for which, code, at in self.frames if is_users(code.co_filename)]
+        return [(which, line_of(code, at)) for which, code, at in self.frames if is_users(code.co_filename)]
+
+    def innermost(self) -> tuple[CodeType, int] | None:
+        """The code and instruction of the user's innermost frame."""
+        return next(((code, at) for _, code, at in self.frames if is_users(code.co_filename)), None)
 
     @property
     def lines(self) -> tuple[int, ...]:
         """The lines from the outermost frame inwards: of two sites in one round of a loop, the later has the larger."""
         return tuple(line for _, line in reversed(self.users()))
-
-
-def _line(code: CodeType, instruction: int) -> int:
-    line = code.co_firstlineno
-    for start, _, number in code.co_lines():
-        if start > instruction:
-            break
-        line = number or line
-    return line
 
 
 def _users_frames() -> Iterator[FrameType]:

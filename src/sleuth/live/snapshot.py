@@ -8,6 +8,7 @@ import gc
 import random
 import sys
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType, ModuleType
 from typing import Any
@@ -17,13 +18,35 @@ from torch import Tensor, nn
 
 from sleuth.program import users_frame
 
-_MT19937_BYTES = 624 * 4 + 4
+_HAS_CUDA = torch.version.cuda is not None
+_WORDS = 624
+_WORD = ctypes.sizeof(ctypes.c_uint32)
 _HEADER = object.__basicsize__
-# Python's own generator keeps its words right behind the object's header; where that is not so, its state is copied.
-_CAN_PEEK = _random.Random.__basicsize__ in range(_HEADER + _MT19937_BYTES, _HEADER + _MT19937_BYTES + 8)
+# Python's own generator keeps its position and words right behind the object's header; where that is not so, its state
+# is copied every time.
+_CAN_PEEK = _random.Random.__basicsize__ in range(
+    _HEADER + _WORD + _WORDS * _WORD, _HEADER + 2 * _WORD + _WORDS * _WORD + 8
+)
 
 
-@dataclass(frozen=True, slots=True)
+class _Peek:
+    """Tells whether a Mersenne twister has moved, from its position and its first words: the position changes with
+    every draw, the words whenever all 624 have been used up."""
+
+    def __init__(self, position: int, words: int) -> None:
+        self._position = ctypes.c_uint32.from_address(position)
+        self._first = ctypes.c_uint64.from_address(words)
+        self._seen = (-1, -1)
+
+    def moved(self) -> bool:
+        now = (self._position.value, self._first.value)
+        if now == self._seen:
+            return False
+        self._seen = now
+        return True
+
+
+@dataclass(slots=True)
 class RandomState:
     """All generators a training script draws from."""
 
@@ -75,9 +98,10 @@ class RandomStates:
     """Takes random states cheaply: those that are slow to copy (NumPy's 80 µs, Python's 10 µs) only if they moved."""
 
     def __init__(self) -> None:
-        self._python_bytes = b""
+        start = id(random._inst) + _HEADER
+        self._python_moved = _Peek(start, start + _WORD).moved if _CAN_PEEK else _always
         self._python_state: Any = None
-        self._numpy_bytes = b""
+        self._numpy_moved: Callable[[], bool] | None = None
         self._numpy_state: Any = None
         self._generators: list[Any] = []
 
@@ -98,32 +122,32 @@ class RandomStates:
 
     def take(self) -> RandomState:
         accelerator: tuple[Tensor, ...] = ()
-        if torch.cuda.is_initialized():
+        if _HAS_CUDA and torch.cuda.is_initialized():
             accelerator = tuple(torch.cuda.get_rng_state_all())
-        own = tuple((generator, _state(generator)) for generator in self._generators)
-        return RandomState(torch.get_rng_state(), self._python(), self._numpy(), accelerator, own)
+        own = tuple([(generator, _state(generator)) for generator in self._generators]) if self._generators else ()
+        return RandomState(torch.default_generator.get_state(), self._python(), self._numpy(), accelerator, own)
 
     def _python(self) -> Any:
-        if not _CAN_PEEK:
-            return random.getstate()
-        now = ctypes.string_at(id(random._inst) + _HEADER, _MT19937_BYTES)
-        if now != self._python_bytes:
-            self._python_bytes = now
+        if self._python_moved():
             self._python_state = random.getstate()
         return self._python_state
 
     def _numpy(self) -> Any:
-        numpy = sys.modules.get("numpy")
-        if numpy is None or not hasattr(numpy, "random"):
-            return None
-        generator = numpy.random.get_bit_generator()
-        if type(generator).__name__ != "MT19937":
-            return numpy.random.get_state()
-        now = ctypes.string_at(generator.ctypes.state_address, _MT19937_BYTES)
-        if now != self._numpy_bytes:
-            self._numpy_bytes = now
-            self._numpy_state = numpy.random.get_state()
+        if self._numpy_moved is None:
+            numpy = sys.modules.get("numpy")
+            if numpy is None or not hasattr(numpy, "random"):
+                return None
+            generator = numpy.random.get_bit_generator()
+            twister = type(generator).__name__ == "MT19937"
+            start = generator.ctypes.state_address if twister else 0
+            self._numpy_moved = _Peek(start + _WORDS * _WORD, start).moved if twister else _always
+        if self._numpy_moved():
+            self._numpy_state = sys.modules["numpy"].random.get_state()
         return self._numpy_state
+
+
+def _always() -> bool:
+    return True
 
 
 def is_a(thing: Any, kind: type) -> bool:

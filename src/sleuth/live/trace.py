@@ -83,7 +83,6 @@ class Op:
     func: Any
     code: CodeType | None
     instruction: int
-    line: int
     operands: list[Operand]
     scalars: list[float]
     output: Numbers = numbers.NOTHING
@@ -102,7 +101,7 @@ class Op:
     def place(self) -> Place | None:
         """The user's line. For an operation of the backward pass: the forward line that it differentiates."""
         if self.code is not None:
-            return place_of(self.code, self.instruction, self.line)
+            return place_of(self.code, self.instruction)
         return self.forward.place if self.forward is not None else None
 
     @property
@@ -237,14 +236,13 @@ class Trace(TorchDispatchMode):
 
     def _begin(self, name: str, func: Any, args: Any, kwargs: Any) -> Op:
         tensors, scalars = inputs_of(name, args, kwargs)
-        code, instruction, line = self._users_line()
+        code, instruction = self._users_line()
         op = Op(
             number=len(self.ops),
             name=name,
             func=func,
             code=code,
             instruction=instruction,
-            line=line,
             operands=[self._operand(index, tensor) for index, tensor in tensors],
             scalars=scalars,
         )
@@ -259,16 +257,16 @@ class Trace(TorchDispatchMode):
         held = written.numbers if written.shape == shape else numbers.look(tensor)
         return Operand(held, written.op, None, shape, tensor.dtype, index)
 
-    def _users_line(self) -> tuple[CodeType | None, int, int]:
+    def _users_line(self) -> tuple[CodeType | None, int]:
         """The innermost line of the user's; none where autograd's engine runs with no user code inside it."""
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             if is_users(frame.f_code.co_filename):
-                return frame.f_code, frame.f_lasti, frame.f_lineno
+                return frame.f_code, frame.f_lasti
             if frame.f_code.co_name == "_engine_run_backward":
                 break
             frame = frame.f_back
-        return None, 0, 0
+        return None, 0
 
     def _place_in_backward(self, op: Op) -> None:
         """Give an operation of the backward pass the forward operation it belongs to, by the autograd node's number.

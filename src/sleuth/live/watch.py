@@ -99,7 +99,8 @@ class Watch(ContextDecorator):
         try:
             from sleuth.live.nonfinite import NonFinite
 
-            self._story = NonFinite(self._deliver, self._failed, self._wrote, self._keep_going)
+            wrote = self._record.step if self._record is not None else _write_nothing
+            self._story = NonFinite(self._deliver, self._failed, wrote, self._keep_going)
             self._taps = Taps(self._story)
             self._taps.install()
             if self._late_comer:
@@ -118,10 +119,6 @@ class Watch(ContextDecorator):
             raise Stop
         return True
 
-    def _wrote(self, step: int, loss: float, gradient_norm: float) -> None:
-        if self._record is not None:
-            self._record.step(step, loss, gradient_norm)
-
     def _failed(self, error: Exception) -> None:
         """An error of ours: said once, and the program goes on unwatched."""
         self.errors.append(error)
@@ -135,6 +132,10 @@ class Watch(ContextDecorator):
         )
         if os.environ.get("SLEUTH_DEBUG"):
             traceback.print_exception(error)
+
+
+def _write_nothing(step: int, loss: float, gradient_norm: float) -> None:
+    """For a run that is not recorded."""
 
 
 def watch(*, keep_going: bool = False, ignore: Collection[str] = ()) -> Watch:
