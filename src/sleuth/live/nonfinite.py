@@ -7,58 +7,30 @@ import math
 import sys
 import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
-from types import CodeType, FrameType
-from typing import Any, Literal, TypeVar
+from types import CodeType
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.compiler import is_dynamo_compiling
 
 from sleuth.findings import Finding
 from sleuth.live import checks, diagnose, graph, sentinel
-from sleuth.live.batches import Batch, Dealer
+from sleuth.live.batches import Batch
 from sleuth.live.births import Birth
+from sleuth.live.harmless import harmless
 from sleuth.live.history import History
 from sleuth.live.replay import HeldBack, Replay, Trouble
-from sleuth.live.rewind import Site, lines_now, site
+from sleuth.live.rounds import Rounds, users_line
+from sleuth.live.scalers import Scalers
 from sleuth.live.sentinel import LateSentinel, is_bad
-from sleuth.live.snapshot import Buffers, RandomState, RandomStates, is_a
-from sleuth.live.stop import Stop
+from sleuth.live.snapshot import is_a
 from sleuth.live.trace import inputs_of
-from sleuth.program import place_of, users_frame
+from sleuth.program import place_of
 
 # With --keep-going, a poisoned step is skipped as often as it comes, but looked into only the first few times.
 REPLAYS = 3
-# The variables of a loop are all there after its first rounds.
-LOOKS_FOR_GENERATORS = 2
-# A loss does not depend on the scale of its gradients: when it is not finite this many times on end, no smaller scale
-# will mend it.
-BAD_SCALED_LOSSES = 3
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def harmless(method: Method) -> Method:
-    """An error of ours is reported once and switches this story off; the program goes on."""
-
-    @wraps(method)
-    def guarded(self: NonFinite, *args: Any, **kwargs: Any) -> Any:
-        if self.off or is_dynamo_compiling():
-            return None
-        try:
-            if self._replay is None:
-                return method(self, *args, **kwargs)
-            with self._replay.trace.paused():
-                return method(self, *args, **kwargs)
-        except Stop:
-            raise
-        except Exception as error:
-            self.switch_off()
-            self.failed(error)
-            return None
-
-    return guarded  # type: ignore[return-value]
 
 
 class NonFinite:
@@ -84,37 +56,32 @@ class NonFinite:
         self._prompt = prompt
         self._optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
         self._history = History()
-        self._states = RandomStates()
-        self._buffers = Buffers()
-        self._dealer = Dealer()
+        self._rounds = Rounds()
         self._late = LateSentinel()
-        self._random: RandomState | None = None
-        self._after_step: tuple[RandomState, tuple[int, ...]] | None = None
-        self._tick = 0
-        self._steps_since_deal: dict[int, int] = {}
-        self._deals_since_step: dict[int, int] = {}
-        self._backward: Site = Site(())
-        self._backward_from: tuple[int, int] | None = None
         self._versions: dict[int, list[int]] = {}
         self._step_line: tuple[CodeType, int] | None = None
         self._loss: float | None = None
         self._loss_on_device: Tensor | None = None
-        self._scaler: Any = None
-        self._bad_scaled_losses = 0
-        self._scaler_updates = 0
+        self._scalers = Scalers()
         self._replay: Replay | None = None
         self._replays = 0
-        self._looked_for_generators = 0
         self._held: HeldBack | None = None
         self._poisoned = False
 
     def look_around(self) -> None:
         """Find what was built before the watch began (from code or in a notebook)."""
-        self._buffers.add_existing()
+        self._rounds.look_around()
         for thing in gc.get_objects():
             if is_a(thing, torch.optim.Optimizer):
                 self._optimizers.add(thing)
-        self._random = self._states.take()
+
+    @property
+    def tracing(self) -> bool:
+        return self._replay is not None
+
+    def untraced(self) -> AbstractContextManager[None]:
+        """While a step is traced: what keeps our own arithmetic out of the trace."""
+        return self._replay.trace.paused() if self._replay is not None else nullcontext()
 
     def switch_off(self) -> None:
         self.off = True
@@ -130,47 +97,31 @@ class NonFinite:
     @harmless
     def optimizer_made(self, optimizer: Any) -> None:
         self._optimizers.add(optimizer)
-        self._states.find_generators(sys._getframe(2))
-        self._random = self._states.take()
+        self._rounds.optimizer_made(optimizer, sys._getframe(2))
 
     @harmless
     def module_with_buffers(self, module: Any) -> None:
         if module._buffers:
-            self._buffers.add(module)
+            self._rounds.buffers.add(module)
 
     @harmless
     def indices_drawn(self, iterator: Any, indices: Any) -> None:
-        self._dealer.of(iterator).indices.append(indices)
+        self._rounds.dealer.of(iterator).indices.append(indices)
 
     @harmless
     def loader_reset(self, iterator: Any) -> None:
-        dealt = self._dealer.of(iterator)
+        dealt = self._rounds.dealer.of(iterator)
         dealt.indices.clear()
         dealt.ended = False
         dealt.count = dealt.samples = 0
 
     @harmless
     def loader_ended(self, iterator: Any) -> None:
-        self._dealer.of(iterator).ended = True
+        self._rounds.dealer.of(iterator).ended = True
 
     @harmless
     def dealt(self, iterator: Any, batch: Any) -> None:
-        dealt = self._dealer.of(iterator)
-        self._tick += 1
-        dealt.tick_before, dealt.tick = dealt.tick, self._tick
-        dealt.count += 1
-        self._random = self._states.take()
-        self._buffers.take()
-        indices = dealt.indices.popleft() if dealt.indices else None
-        one = Batch(batch, indices, dealt.count - 1, self._random, _line_of(sys._getframe(2)))
-        if indices is None:
-            _, first = next(one.tensors(), ("", None))
-            one.samples_before = dealt.samples if dealt.in_order else None
-            dealt.samples += len(first) if first is not None and first.dim() else 1
-        dealt.recent.append(one)
-        self._steps_since_deal.clear()
-        for optimizer in self._deals_since_step:
-            self._deals_since_step[optimizer] += 1
+        self._rounds.dealt(iterator, batch, sys._getframe(2))
 
     def again(self, iterator: Any) -> tuple[bool, Any]:
         batch = self._next_again(iterator) if self._replay is not None else None
@@ -180,7 +131,7 @@ class NonFinite:
     def _next_again(self, iterator: Any) -> Batch | None:
         if self._replay is None:
             return None
-        dealt = self._dealer.of(iterator)
+        dealt = self._rounds.dealer.of(iterator)
         if not dealt.again:
             return None
         batch = dealt.again.popleft()
@@ -192,10 +143,7 @@ class NonFinite:
     @harmless
     def backward_begins(self, tensors: Any) -> None:
         roots = tuple(tensors) if isinstance(tensors, list | tuple) else (tensors,)
-        self._note_backward(users_frame(sys._getframe(2)))
-        if self._looked_for_generators < LOOKS_FOR_GENERATORS:
-            self._looked_for_generators += 1
-            self._states.find_generators(sys._getframe(2))
+        self._rounds.backward_called(sys._getframe(2))
         self._loss = self._read_loss(roots)
         if self._replay is not None and self._replay.running:
             bad = [root for root in roots if is_bad(sentinel.scalar(root))]
@@ -205,13 +153,6 @@ class NonFinite:
                 self._replay.suspects_line = graph.place_in(self._replay.trace, roots[0], self._replay.suspect)
         elif self._loss is not None:
             self._heard_loss(self._loss, roots)
-
-    def _note_backward(self, frame: FrameType | None) -> None:
-        """Remember where backward was called. In a steady loop it is the same frame and instruction every time."""
-        here = (id(frame), frame.f_lasti) if frame is not None else None
-        if here != self._backward_from:
-            self._backward_from = here
-            self._backward = site()
 
     def _read_loss(self, roots: tuple[Any, ...]) -> float | None:
         first = roots[0] if roots else None
@@ -231,8 +172,8 @@ class NonFinite:
         return tensor.is_cpu or self._keep_going
 
     def _heard_loss(self, loss: float, roots: tuple[Any, ...]) -> None:
-        if self._scaler is not None:
-            self._bad_scaled_losses = self._bad_scaled_losses + 1 if is_bad(loss) else 0
+        if self._scalers.in_use:
+            self._scalers.heard(loss)
             return
         if not is_bad(loss):
             self._history.losses.append((self.step, loss))
@@ -271,8 +212,8 @@ class NonFinite:
                 if parameter.grad is not None:
                     parameter.grad.detach().zero_()
             return
-        self._step_done()
-        self._step_starts()
+        self.step += 1
+        self._rounds.begins()
 
     def _parameters(self, tensors: Any = ()) -> list[Tensor]:
         """All parameters that optimisers hold; without an optimiser, the leaves below these tensors."""
@@ -286,7 +227,7 @@ class NonFinite:
     def step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
         if id(optimizer) not in self._versions:
             self._optimizers.add(optimizer)
-        self._step_line = _line_of(sys._getframe(2))
+        self._step_line = users_line(sys._getframe(2))
         if len(args) > 1 or kwargs:
             closure = kwargs.get("closure") or next((a for a in args[1:] if callable(a)), None)
             if closure is not None:
@@ -294,9 +235,9 @@ class NonFinite:
         if "found_inf" in optimizer.__dict__:
             return None
         parameters = sentinel.parameters_of(optimizer)
-        if self._replay is None and self._bad_scaled_losses:
+        if self._replay is None and self._scalers.bad_losses:
             # The scaler lets the step through: the gradients are finite although their loss is not.
-            self._bad_scaled_losses = 0
+            self._scalers.bad_losses = 0
             self._trouble("loss", self._loss if self._loss is not None else math.nan, optimizer)
         if self._replay is None:
             self._check_gradients(optimizer, parameters)
@@ -342,7 +283,7 @@ class NonFinite:
 
         @wraps(closure)
         def checked() -> Any:
-            random = self._states.take()
+            random = self._rounds.states.take()
             result = closure()
             return self._after_closure(result, closure, optimizer, parameters, random)
 
@@ -385,60 +326,29 @@ class NonFinite:
         if held is not None:
             held.give_back()
         elif self._replay is None:
-            self._step_done()
-            which = id(optimizer)
-            self._steps_since_deal[which] = self._steps_since_deal.get(which, 0) + 1
-            self._deals_since_step[which] = 0
-            if self._tick:
-                self._dealer.forget()
-            self._versions[which] = [p._version for group in optimizer.param_groups for p in group["params"]]
-        if self._replay is None and (not self._tick or self._steps_since_deal.get(id(optimizer), 0) > 1):
-            self._step_starts()
+            self.step += 1
+            self._versions[id(optimizer)] = [p._version for group in optimizer.param_groups for p in group["params"]]
+            self._rounds.step_ended(optimizer, len(self._optimizers) > 1)
         if self._replay is not None and not self._replay.running and self._replay.way == "next step":
             self._replay.start()
-
-    def _step_done(self) -> None:
-        self.step += 1
-        self._buffers.settle()
-
-    def _step_starts(self) -> None:
-        """A loop without a loader: what the next round starts from is what the last step left behind."""
-        if len(self._optimizers) > 1:
-            lines = lines_now()
-            if self._after_step is None or lines <= self._after_step[1]:
-                self._random = self._after_step[0] if self._after_step else self._random
-            self._after_step = (self._states.take(), lines)
-        else:
-            self._random = self._states.take()
-        self._buffers.take()
 
     # Gradient scalers
 
     @harmless
     def loss_scaled(self, scaler: Any) -> None:
         if scaler.is_enabled():
-            self._scaler = scaler
+            self._scalers.in_use = True
 
     @harmless
     def scaler_updates(self, scaler: Any) -> None:
-        """A scaler that skips a step and halves its scale does its job; one that skips at a scale of 1 never will."""
-        self._scaler_updates += 1
-        if not scaler.is_enabled() or scaler._scale is None or not _on_cpu_or_due(scaler, self._scaler_updates):
-            return
-        skipped = any(
-            bool(found)
-            for state in scaler._per_optimizer_states.values()
-            for found in state["found_inf_per_device"].values()
-        )
+        scale = self._scalers.hopeless(scaler)
         if self._replay is not None:
             self._replay.steps += 1
             if self._replay.exhausted:
                 self._give_up("the gradients were finite when the step was repeated")
-            return
-        hopeless = scaler.get_scale() <= 1.0 or self._bad_scaled_losses >= BAD_SCALED_LOSSES
-        if skipped and hopeless:
-            self._bad_scaled_losses = 0
-            self._trouble("scale", scaler.get_scale())
+        elif scale is not None:
+            self._scalers.bad_losses = 0
+            self._trouble("scale", scale)
 
     # Trouble, replay, verdict
 
@@ -450,20 +360,20 @@ class NonFinite:
             self._poisoned = symptom != "scale"
             self.skipped += 1
             return
-        window = window or self._deals_since_step.get(id(optimizer), 1)
-        line = self._backward.innermost()
+        backward = self._rounds.backward
+        line = backward.innermost()
         place = place_of(*line) if line is not None else None
-        trouble = Trouble(symptom, self.step, value, self._backward, place, optimizer, max(window, 1))
+        window = window or self._rounds.batches_of_step(optimizer)
+        trouble = Trouble(symptom, self.step, value, backward, place, optimizer, window)
         updated = self._last_written_by_an_optimizer()
         finding = diagnose.spoilt_weights(updated, trouble, self._history, self._step_line, self._optimizers)
         if finding is not None:
             self._settle(finding, symptom)
             return
-        self._replay = Replay(trouble, self._start_of_round(), self._buffers, self._birth, self._parameters)
+        random, buffers = self._rounds.random_at_start(), self._rounds.buffers
+        self._replay = Replay(trouble, random, buffers, self._birth, self._parameters)
         if arrange:
-            stale = self._steps_since_deal.get(id(optimizer), 0) if optimizer is not None else 0
-            looping = stale > 0 or max(self._steps_since_deal.values(), default=0) > 1
-            self._replay.arrange([] if looping or not self._tick else self._dealer.current())
+            self._replay.arrange(self._rounds.loaders(optimizer))
 
     def _last_written_by_an_optimizer(self) -> list[Tensor]:
         """The weights that nothing but an optimiser's step has touched last (no load_state_dict, no init)."""
@@ -475,11 +385,6 @@ class NonFinite:
             )
             if parameter._version == version
         ]
-
-    def _start_of_round(self) -> RandomState | None:
-        if self._after_step is not None and self._backward.lines <= self._after_step[1]:
-            return self._after_step[0]
-        return self._random
 
     def _birth(self, op: Any, args: Any, kwargs: Any, output: Tensor) -> None:
         replay = self._replay
@@ -516,8 +421,8 @@ class NonFinite:
         assert replay is not None
         replay.stop()
         self._replay = None
-        symptom = diagnose.Symptom(seen_in, bad, self._backward.innermost())
-        finding = diagnose.finding(replay, symptom, self._history, self._dealer)
+        symptom = diagnose.Symptom(seen_in, bad, self._rounds.backward.innermost())
+        finding = diagnose.finding(replay, symptom, self._history, self._rounds.dealer)
         self._settle(finding, replay.trouble.symptom)
 
     def _give_up(self, why: str) -> None:
@@ -533,13 +438,3 @@ class NonFinite:
         elif poisoned and symptom != "scale":
             self._poisoned = True
             self.skipped += 1
-
-
-def _line_of(frame: Any) -> tuple[CodeType, int] | None:
-    frame = users_frame(frame)
-    return None if frame is None else (frame.f_code, frame.f_lasti)
-
-
-def _on_cpu_or_due(scaler: Any, updates: int) -> bool:
-    """Reading a scale on an accelerator waits for it, so there it is read only now and then."""
-    return scaler._scale.device.type == "cpu" or updates % 64 == 0
