@@ -13,9 +13,7 @@ from torch import Tensor
 
 from sleuth.live.snapshot import RandomState
 
-# The last two are kept across a step: accelerate's loader, for one, fetches a batch ahead of the one it hands to the
-# loop. While gradients accumulate, all batches of the step are kept, up to a number that bounds the memory.
-KEPT = 2
+# While gradients accumulate, all batches of the step are kept, up to a number that bounds the memory.
 KEPT_WITHIN_A_STEP = 16
 
 
@@ -69,10 +67,10 @@ class Dealt:
     def to_replay(self, window: int) -> list[Batch]:
         """The batches to deal again: those of the step in their order, or the failing one and the one before it."""
         recent = list(self.recent)
-        return recent[-window:] if window > 1 else recent[: -KEPT - 1 : -1]
+        return recent[-window:] if window > 1 else recent[-2:][::-1]
 
-    def forget(self) -> None:
-        while len(self.recent) > KEPT:
+    def forget(self, all_but: int) -> None:
+        while len(self.recent) > all_but:
             self.recent.popleft()
 
 
@@ -80,6 +78,9 @@ class Dealer:
     """Remembers what every DataLoader iterator dealt. The memory hangs on the iterator and goes with it."""
 
     def __init__(self) -> None:
+        # Across steps only the batch in use is kept, which the loop holds anyway. A loader that fetches ahead of the
+        # loop (accelerate's) and a sentinel that reads a step late need the one before it, too.
+        self.keeps = 1
         self._all: list[weakref.ref[Dealt]] = []
 
     def of(self, iterator: Any) -> Dealt:
@@ -110,4 +111,4 @@ class Dealer:
         for reference in self._all:
             dealt = reference()
             if dealt is not None:
-                dealt.forget()
+                dealt.forget(all_but=self.keeps)

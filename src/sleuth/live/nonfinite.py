@@ -263,6 +263,7 @@ class NonFinite:
             self._trouble("gradient", norm, optimizer)
 
     def _check_late(self, optimizer: Any, parameters: list[Tensor], gradients: list[Tensor]) -> None:
+        self._rounds.dealer.keeps = 2
         reading = self._late.read()
         if reading is not None:
             self._wrote(reading.step, reading.loss, reading.gradient_norm)

@@ -11,7 +11,7 @@ from sleuth.live.snapshot import Buffers, RandomState, RandomStates
 from sleuth.program import users_frame
 
 # The variables of a loop are all there after its first rounds.
-LOOKS_FOR_GENERATORS = 2
+FIRST_LOOKS = 2
 
 
 class Rounds:
@@ -28,7 +28,7 @@ class Rounds:
         self._steps_since_deal: dict[int, int] = {}
         self._deals_since_step: dict[int, int] = {}
         self._backward_from: tuple[int, int] | None = None
-        self._looked_for_generators = 0
+        self._looks = 0
 
     def look_around(self) -> None:
         self.buffers.add_existing()
@@ -64,8 +64,11 @@ class Rounds:
         if here != self._backward_from:
             self._backward_from = here
             self.backward = site()
-        if self._looked_for_generators < LOOKS_FOR_GENERATORS:
-            self._looked_for_generators += 1
+        if self._looks < FIRST_LOOKS:
+            self._looks += 1
+            newest = self.dealer.newest()
+            if newest is not None and newest.count > self._looks:
+                self.dealer.keeps = 2
             self.states.find_generators(users)
 
     def step_ended(self, optimizer: Any, several_optimizers: bool) -> None:
