@@ -142,7 +142,7 @@ class NonFinite:
 
     @harmless
     def backward_begins(self, tensors: Any) -> None:
-        roots = tuple(tensors) if isinstance(tensors, list | tuple) else (tensors,)
+        roots = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
         self._rounds.backward_called(sys._getframe(2))
         self._loss = self._read_loss(roots)
         if self._replay is not None and self._replay.running:
@@ -329,7 +329,7 @@ class NonFinite:
         elif self._replay is None:
             self.step += 1
             self._versions[id(optimizer)] = [p._version for group in optimizer.param_groups for p in group["params"]]
-            self._rounds.step_ended(optimizer, len(self._optimizers) > 1)
+            self._rounds.step_ended(optimizer, several_optimizers=len(self._versions) > 1)
         if self._replay is not None and not self._replay.running and self._replay.way == "next step":
             self._replay.start()
 
