@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sleuth.findings import Edit, Evidence, Finding, Fix, Link, Place, Report
-    from sleuth.live import watch
+    from sleuth.integrations.context import watch
 
 __all__ = ["Edit", "Evidence", "Finding", "Fix", "Link", "Place", "Report", "watch"]
 __version__ = "0.1.0"
@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """Imported on first use, so that `import sleuth` stays light."""
     if name == "watch":
-        from sleuth.live import watch
+        from sleuth.integrations.context import watch
 
         return watch
     if name in __all__:

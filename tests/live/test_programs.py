@@ -452,3 +452,56 @@ def test_finds_the_line_although_the_round_cannot_be_repeated_as_it_was_with(loo
     assert ran.only["place"]["line"] == line_of(source, "torch.log(")
     assert ran.only["step"] == 5
     assert ran.evidence("operation") == "log"
+
+
+LEAVING = {
+    "breaks": "if not torch.isfinite(loss): break",
+    "raises": "if torch.isnan(loss): raise ValueError('NaN loss, giving up')",
+    "exits": "if loss != loss: import sys; sys.exit(7)",
+}
+
+
+@pytest.mark.parametrize("way", LEAVING)
+@pytest.mark.parametrize("loader", ["DataLoader(TensorDataset(X, Y), batch_size=8)", "zip(X.split(8), Y.split(8))"])
+def test_finds_the_line_in_a_loop_that_leaves_on_a_nan_and(way: str, loader: str, run_script: Callable) -> None:
+    source = (
+        MODEL
+        + f"""
+X[20] = 2.0
+for i, (x, y) in enumerate({loader}):
+    x = x.to("cpu")
+    out = model(x)
+    loss = ((out - y) ** 2).mean() + torch.sqrt(1.9 - x.min(dim=1).values.max() + 0 * out.mean())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    {LEAVING[way]}
+"""
+    )
+    ran = run_script(source)
+    assert ran.only["diagnosis"] == "sqrt-of-negative"
+    assert ran.only["place"]["line"] == line_of(source, "torch.sqrt(")
+    assert ran.only["step"] == 2
+
+
+def test_what_is_known_is_told_when_the_program_ends_before_the_replay(run_script: Callable) -> None:
+    source = (
+        MODEL
+        + """
+def epoch(stream):
+    for x, y in stream:
+        out = model(x)
+        loss = ((out - y) ** 2).mean() - torch.log(out.mean() * 0)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+first = next(epoch(DataLoader(TensorDataset(X, Y), batch_size=8)))
+print("stopped by itself", first)
+"""
+    )
+    ran = run_script(source)
+    assert "stopped by itself" in ran.stdout
+    assert ran.only["diagnosis"] == "log-of-zero"
+    assert ran.evidence("known from") == "the autograd graph of the failed loss"

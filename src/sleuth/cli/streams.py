@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _WIDTH_WHEN_PIPED = 100
+# Prose in longer lines is hard to read, however wide the window is.
+_WIDEST = 120
 
 
 def wants_colour(stream: TextIO | None = None) -> bool:
@@ -28,7 +30,7 @@ def width() -> int:
     if asked.isdigit() and int(asked) > 0:
         return int(asked)
     try:
-        return os.get_terminal_size().columns or _WIDTH_WHEN_PIPED
+        return min(os.get_terminal_size().columns or _WIDTH_WHEN_PIPED, _WIDEST)
     except OSError:
         return _WIDTH_WHEN_PIPED
 

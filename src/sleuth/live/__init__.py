@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from sleuth.live.run import run
-from sleuth.live.watch import Watch, watch
+from sleuth.live.watch import Watch
 
-__all__ = ["Watch", "run", "watch"]
+__all__ = ["Watch", "run"]

@@ -83,6 +83,12 @@ class NonFinite:
         """While a step is traced: what keeps our own arithmetic out of the trace."""
         return self._replay.trace.paused() if self._replay is not None else nullcontext()
 
+    @harmless
+    def finish(self) -> None:
+        """The program has ended. Trouble that there was no time to look into is told as far as it is known."""
+        if self._replay is not None:
+            self._give_up("the program left its loop before the step could be repeated")
+
     def switch_off(self) -> None:
         self.off = True
         if self._replay is not None:

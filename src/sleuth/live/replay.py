@@ -14,7 +14,7 @@ from sleuth.findings import Place
 from sleuth.live.batches import Dealt, named_tensors
 from sleuth.live.graph import Suspect
 from sleuth.live.numbers import is_finite
-from sleuth.live.rewind import Site, rewind
+from sleuth.live.rewind import Site, may_leave, rewind
 from sleuth.live.sentinel import bad_parameters
 from sleuth.live.snapshot import Buffers, RandomState
 from sleuth.live.trace import Op, Trace
@@ -64,13 +64,14 @@ class Replay:
         self.ran_eagerly = False
 
     def arrange(self, loaders: list[Dealt]) -> None:
-        """Choose how to repeat the step: deal the batch again, else run the loop's body again, else wait."""
-        if loaders:
+        """Choose how to repeat the step: deal the batch again, or run the loop's body again at once, or wait."""
+        at_once = not loaders or (self.trouble.window == 1 and may_leave(self.trouble.backward))
+        if at_once and rewind(self.trouble.backward, self.start, _finite):
+            self.way = "loop"
+        elif loaders:
             self.way = "loader"
             for dealt in loaders:
                 dealt.again.extend(dealt.to_replay(self.trouble.window))
-        elif rewind(self.trouble.backward, self.start, _finite):
-            self.way = "loop"
 
     def start(self, random: RandomState | None = None) -> None:
         """Put back what the step started from, and write down everything from here on."""

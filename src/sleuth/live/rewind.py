@@ -103,6 +103,22 @@ def rewind(backward: Site, when: Callable[[], object], usable: Callable[[Any], b
     return second is not None
 
 
+def may_leave(backward: Site) -> bool:
+    """Can the loop around the backward call end before its next round, as one does that breaks off on a NaN?"""
+    lines = dict(backward.users())
+    for frame in _users_frames():
+        for loop in _loops_around(frame, lines.get(id(frame), 0)):
+            return any(_leaves(node) for node in _own_nodes(ast.Module(loop.body, [])))
+    return False
+
+
+def _leaves(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        return name in {"exit", "_exit", "quit"}
+    return isinstance(node, ast.Break | ast.Return | ast.Raise | ast.Assert)
+
+
 def _loops_around(frame: FrameType, line: int) -> Iterator[Loop]:
     """The loops whose body holds this line, innermost first, of this frame's own code only."""
     tree = _tree(frame.f_code.co_filename)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Collection
-from contextlib import ContextDecorator
+from collections.abc import Callable, Collection
+from contextlib import ContextDecorator, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,8 @@ _active: Watch | None = None
 class Watch(ContextDecorator):
     """Watches all training that goes on in this process while it is entered.
 
-    Trouble ends the `with` block early and prints the report, unless `keep_going` is set: then the poisoned update is
-    skipped and training goes on. Either way the findings are in `findings`, and `report` has them as a Report."""
+    Trouble ends the `with` block early, unless `keep_going` is set: then the poisoned update is skipped and training
+    goes on. Either way the findings are in `findings`, `report` has them as a Report, and `show` is called with it."""
 
     def __init__(
         self,
@@ -32,6 +32,7 @@ class Watch(ContextDecorator):
         ignore: Collection[str] = (),
         record: Record | None = None,
         program: str = "<python>",
+        show: Callable[[Report], object] | None = None,
     ) -> None:
         self.findings: list[Finding] = []
         self.errors: list[Exception] = []
@@ -39,6 +40,7 @@ class Watch(ContextDecorator):
         self._keep_going = keep_going
         self._ignore = frozenset(ignore)
         self._record = record
+        self._show = show
         self._story: Any = None
         self._taps: Taps | None = None
         self._import = AfterImport(self._torch_is_here)
@@ -79,6 +81,8 @@ class Watch(ContextDecorator):
             self._taps.remove()
             self._taps = None
         if self._story is not None:
+            with suppress(Stop):
+                self._story.finish()
             self._story.switch_off()
 
     def __enter__(self) -> Watch:
@@ -89,10 +93,8 @@ class Watch(ContextDecorator):
         self.end()
         if self._inner:
             return False
-        if self.findings:
-            from sleuth import report
-
-            print(report.render(self.report, "terminal", colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        if self.findings and self._show is not None:
+            self._show(self.report)
         return isinstance(error, Stop)
 
     def _torch_is_here(self) -> None:
@@ -136,8 +138,3 @@ class Watch(ContextDecorator):
 
 def _write_nothing(step: int, loss: float, gradient_norm: float) -> None:
     """For a run that is not recorded."""
-
-
-def watch(*, keep_going: bool = False, ignore: Collection[str] = ()) -> Watch:
-    """Watch the training inside a `with` block or a decorated function. See Watch."""
-    return Watch(keep_going=keep_going, ignore=ignore)

@@ -1,0 +1,1 @@
+"""Sleuth inside other people's programs and tools."""

@@ -1,0 +1,21 @@
+"""`with sleuth.watch():` — the live engine from code and in notebooks, its report printed at the end of the block."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection
+
+from sleuth import report
+from sleuth.findings import Report
+from sleuth.live import Watch
+
+
+def watch(*, keep_going: bool = False, ignore: Collection[str] = ()) -> Watch:
+    """Watch the training inside a `with` block or a decorated function. See sleuth.live.Watch."""
+    return Watch(keep_going=keep_going, ignore=ignore, show=_print)
+
+
+def _print(found: Report) -> None:
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    print(report.render(found, "terminal", colour=colour))
