@@ -48,7 +48,8 @@ class Rounds:
         indices = dealt.indices.popleft() if dealt.indices else None
         batch = Batch(content, indices, dealt.count, self._random, users_line(frame))
         dealt.count += 1
-        if indices is None:
+        if indices is None or (isinstance(indices, list) and indices[:1] == [None]):
+            # An IterableDataset: its samples have no index but their place in the stream.
             _, first = next(batch.tensors(), ("", None))
             batch.samples_before = dealt.samples if dealt.in_order else None
             dealt.samples += len(first) if first is not None and first.dim() else 1
