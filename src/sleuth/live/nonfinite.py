@@ -251,7 +251,7 @@ class NonFinite:
             self._step_of_replay(optimizer, parameters)
         elif self._poisoned:
             self._poisoned = False
-            self._hold_back(parameters)
+            self._held = HeldBack(parameters)
         return None
 
     def _check_gradients(self, optimizer: Any, parameters: list[Tensor]) -> None:
@@ -417,9 +417,6 @@ class NonFinite:
             replay.waited += 1
             if replay.waited > len(self._optimizers) + 1:
                 replay.way = "next step"
-        self._hold_back(parameters)
-
-    def _hold_back(self, parameters: list[Tensor]) -> None:
         self._held = HeldBack(parameters)
 
     def _conclude(self, bad: list[Tensor], seen_in: Literal["loss", "gradient"]) -> None:

@@ -84,10 +84,6 @@ def is_finite(tensor: Tensor) -> bool:
     return tensor.device.type == "meta" or bool(torch.isfinite(tensor.detach()).all())
 
 
-def count_where(condition: Tensor) -> int:
-    return int(condition.sum())
-
-
 def first_bad_row(tensor: Tensor) -> int | None:
     """The first index along the first dimension under which a value is not finite."""
     if not readable(tensor) or tensor.dim() == 0:
