@@ -34,14 +34,9 @@ class Birth:
         return self.op.name.rstrip("_")
 
     @property
-    def node(self) -> str:
-        """The autograd node that was running, e.g. `SqrtBackward0`; empty in the forward pass."""
-        return self.op.node or ""
-
-    @property
-    def function(self) -> str:
-        """What the user called: the operation, or in the backward pass the forward operation it differentiates."""
-        return operation_name(self.op)
+    def in_derivative(self) -> bool:
+        """Is this a part of one of torch's own derivatives, with no user code running inside it?"""
+        return self.op.in_backward and self.op.code is None
 
     @property
     def in_forward(self) -> bool:

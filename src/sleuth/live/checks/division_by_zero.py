@@ -11,7 +11,7 @@ _COUNTS = {"sum", "count_nonzero", "_to_copy", "clone", "any", "all"}
 
 def check(birth: Birth) -> Verdict | None:
     # A division inside torch's own derivatives belongs to the operation that is differentiated.
-    if birth.op.in_backward and birth.op.code is None and not birth.differentiates("Div", "Reciprocal"):
+    if birth.in_derivative and not birth.differentiates("Div", "Reciprocal"):
         return None
     if birth.name == "reciprocal":
         divisor = 0

@@ -8,7 +8,7 @@ from sleuth.live.numbers import NOTHING
 
 
 def check(birth: Birth) -> Verdict | None:
-    if birth.name not in {"pow", "float_power"} or (birth.op.in_backward and birth.op.code is None):
+    if birth.name not in {"pow", "float_power"} or birth.in_derivative:
         return None
     base = birth.held(0) if birth.op.operands else NOTHING
     exponents = birth.held(1) if len(birth.op.operands) > 1 else None

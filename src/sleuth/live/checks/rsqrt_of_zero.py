@@ -7,7 +7,7 @@ from sleuth.live.births import Birth, Verdict
 
 
 def check(birth: Birth) -> Verdict | None:
-    if birth.name != "rsqrt" or birth.made_nan or (birth.op.in_backward and birth.op.code is None):
+    if birth.name != "rsqrt" or birth.made_nan or birth.in_derivative:
         return None
     zeros = birth.counted(lambda x: x == 0)
     return Verdict(

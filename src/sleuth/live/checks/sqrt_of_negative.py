@@ -7,7 +7,7 @@ from sleuth.live.births import Birth, Verdict
 
 
 def check(birth: Birth) -> Verdict | None:
-    if birth.name not in {"sqrt", "rsqrt"} or not birth.made_nan or (birth.op.in_backward and birth.op.code is None):
+    if birth.name not in {"sqrt", "rsqrt"} or not birth.made_nan or birth.in_derivative:
         return None
     negative = birth.counted(lambda x: x < 0)
     return Verdict(

@@ -35,7 +35,7 @@ _ANCESTORS = 6
 
 def check(birth: Birth) -> Verdict | None:
     forward = birth.op.forward
-    if forward is None or not birth.made_nan or not birth.op.in_backward or birth.op.code is not None:
+    if forward is None or not birth.made_nan or not birth.in_derivative:
         return None
     hider = _hidden_by(forward, birth.trace)
     if hider is None:

@@ -17,7 +17,7 @@ def check(birth: Birth) -> Verdict | None:
     infinite = any(operand.numbers.infinite for operand in birth.op.operands) or any(map(math.isinf, birth.scalars))
     if not birth.made_nan or not infinite or any(map(math.isnan, birth.scalars)):
         return None
-    if birth.op.in_backward and birth.op.code is None:
+    if birth.in_derivative:
         return None
     if birth.name in _PRODUCTS:
         title = "0 times an infinity is NaN"
