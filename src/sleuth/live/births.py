@@ -59,6 +59,13 @@ class Birth:
             op = op.forward
         return False
 
+    def under_the_root(self) -> Op | None:
+        """Where this is a part of the derivative of a root: the operation that made what the root was taken of."""
+        forward = self.op.forward
+        if forward is None or not forward.operands or not self.differentiates("Sqrt", "Pow"):
+            return None
+        return forward.operands[0].maker
+
     def held(self, index: int = 0) -> Numbers:
         """What an operand held before the operation ran."""
         operands = self.op.operands

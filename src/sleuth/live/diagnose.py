@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from sleuth import handbook
-from sleuth.findings import Evidence, Finding, Fix, Link
+from sleuth.findings import Evidence, Finding, Fix, Link, Place
 from sleuth.live import leaves, numbers, origin, story
 from sleuth.live.batches import Dealer
 from sleuth.live.births import Verdict, operation_name
@@ -32,41 +32,24 @@ class Symptom:
 
     seen_in: Literal["loss", "gradient"]
     bad: list[Tensor]
-    backward: Line | None
+    backward: Place | None
 
     @property
     def tensors(self) -> list[Tensor]:
         return self.bad if self.seen_in == "loss" else [p.grad for p in self.bad if p.grad is not None]
 
     def link(self) -> Link:
-        place = place_of(*self.backward) if self.backward is not None else None
         if self.seen_in == "loss":
-            return Link(f"the loss became {float(self.bad[0].detach()):g}", place)
+            return Link(f"the loss became {float(self.bad[0].detach()):g}", self.backward)
         names = [name for parameter in self.bad[:3] if (name := name_of(parameter)) is not None]
         shown = ", ".join(names) or "the weights"
         more = f" and {len(self.bad) - len(names)} more" if len(self.bad) > len(names) > 0 else ""
-        return Link(f"backward gave non-finite gradients for {shown}{more}", place)
+        return Link(f"backward gave non-finite gradients for {shown}{more}", self.backward)
 
 
 def name_of(parameter: Tensor) -> str | None:
     entry = module_entry(parameter)
     return entry.name if entry is not None else variable_name(parameter)
-
-
-def leaves_below(tensors: Any) -> list[Tensor]:
-    """The leaf tensors that a backward pass from these tensors gives gradients to."""
-    todo = [t.grad_fn for t in (tensors if isinstance(tensors, list | tuple) else [tensors]) if t.grad_fn is not None]
-    seen: set[Any] = set()
-    found = []
-    while todo:
-        node = todo.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if hasattr(node, "variable"):
-            found.append(node.variable)
-        todo += [parent for parent, _ in node.next_functions]
-    return found
 
 
 def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer) -> Finding:

@@ -71,14 +71,30 @@ def suspect(root: Tensor, on_birth: Any) -> Suspect | None:
 
 def in_order(root: Tensor) -> list[Any]:
     """The nodes below a tensor, in the order in which their operations ran."""
-    seen: set[Any] = set()
-    todo = [root.grad_fn]
+    operations = (node for node in _nodes_below([root]) if not _is_leaf(node))
+    return sorted(operations, key=lambda node: node._sequence_nr())
+
+
+def leaves_below(tensors: Any) -> list[Tensor]:
+    """The leaf tensors that a backward pass from these tensors gives gradients to."""
+    roots = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    return [node.variable for node in _nodes_below(roots) if _is_leaf(node)]
+
+
+def _is_leaf(node: Any) -> bool:
+    return "AccumulateGrad" in node.name()
+
+
+def _nodes_below(roots: list[Tensor]) -> list[Any]:
+    """Every autograd node that these tensors depend on, once."""
+    seen: dict[Any, None] = {}
+    todo = [root.grad_fn for root in roots]
     while todo:
         node = todo.pop()
         if node is not None and node not in seen:
-            seen.add(node)
+            seen[node] = None
             todo += [parent for parent, _ in node.next_functions]
-    return sorted((n for n in seen if "AccumulateGrad" not in n.name()), key=lambda n: n._sequence_nr())
+    return list(seen)
 
 
 def _ran_again(position: int, node: Any, kind: str, on_birth: Any) -> Suspect | None:

@@ -27,7 +27,6 @@ from sleuth.live.scalers import Scalers
 from sleuth.live.sentinel import LateSentinel, is_bad
 from sleuth.live.snapshot import is_a
 from sleuth.live.trace import inputs_of
-from sleuth.program import place_of
 
 # With --keep-going, a poisoned step is skipped as often as it comes, but looked into only the first few times.
 REPLAYS = 3
@@ -225,7 +224,7 @@ class NonFinite:
         """All parameters that optimisers hold; without an optimiser, the leaves below these tensors."""
         if self._optimizers:
             return [p for optimizer in self._optimizers for p in sentinel.parameters_of(optimizer)]
-        return diagnose.leaves_below(tensors)
+        return graph.leaves_below(tensors)
 
     # The optimiser's step
 
@@ -334,7 +333,7 @@ class NonFinite:
             held.give_back()
         elif self._replay is None:
             self.step += 1
-            self._versions[id(optimizer)] = [p._version for group in optimizer.param_groups for p in group["params"]]
+            self._versions[id(optimizer)] = [parameter._version for parameter in sentinel.parameters_of(optimizer)]
             self._rounds.step_ended(optimizer, several_optimizers=len(self._versions) > 1)
         if self._replay is not None and not self._replay.running and self._replay.way == "next step":
             self._replay.start()
@@ -367,11 +366,8 @@ class NonFinite:
             self._poisoned = symptom != "scale"
             self.skipped += 1
             return
-        backward = self._rounds.backward
-        line = backward.innermost()
-        place = place_of(*line) if line is not None else None
         window = window or self._rounds.batches_of_step(optimizer)
-        trouble = Trouble(symptom, self.step, value, backward, place, optimizer, window)
+        trouble = Trouble(symptom, self.step, value, self._rounds.backward, optimizer, window)
         updated = self._last_written_by_an_optimizer()
         finding = diagnose.spoilt_weights(updated, trouble, self._history, self._step_line, self._optimizers)
         if finding is not None:
@@ -421,20 +417,20 @@ class NonFinite:
 
     def _conclude(self, bad: list[Tensor], seen_in: Literal["loss", "gradient"]) -> None:
         """`bad` are the losses, or the parameters whose gradients, were seen to be non-finite under the trace."""
-        replay = self._replay
-        assert replay is not None
-        replay.stop()
-        self._replay = None
-        symptom = diagnose.Symptom(seen_in, bad, self._rounds.backward.innermost())
+        replay = self._end_of_replay()
+        symptom = diagnose.Symptom(seen_in, bad, self._rounds.backward.place)
         finding = diagnose.finding(replay, symptom, self._history, self._rounds.dealer)
         self._settle(finding, replay.trouble.symptom)
 
     def _give_up(self, why: str) -> None:
-        replay = self._replay
+        replay = self._end_of_replay()
+        self._settle(diagnose.not_seen_again(replay, why, self._history), replay.trouble.symptom, poisoned=False)
+
+    def _end_of_replay(self) -> Replay:
+        replay, self._replay = self._replay, None
         assert replay is not None
         replay.stop()
-        self._replay = None
-        self._settle(diagnose.not_seen_again(replay, why, self._history), replay.trouble.symptom, poisoned=False)
+        return replay
 
     def _settle(self, finding: Finding, symptom: str, poisoned: bool = True) -> None:
         if not self._deliver(finding):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -34,9 +35,12 @@ class Trouble:
     step: int
     value: float
     backward: Site
-    place: Place | None
     optimizer: Any = None
     window: int = 1
+
+    @property
+    def place(self) -> Place | None:
+        return self.backward.place
 
 
 class Replay:
@@ -71,7 +75,7 @@ class Replay:
         elif loaders:
             self.way = "loader"
             for dealt in loaders:
-                dealt.again.extend(dealt.to_replay(self.trouble.window))
+                dealt.again = deque(dealt.to_replay(self.trouble.window))
 
     def start(self, random: RandomState | None = None) -> None:
         """Put back what the step started from, and write down everything from here on."""

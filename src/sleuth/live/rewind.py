@@ -14,7 +14,8 @@ from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 
-from sleuth.program import is_users, line_of, users_frame
+from sleuth.findings import Place
+from sleuth.program import is_users, line_of, place_of, users_frame
 
 # Methods that give the same result when applied to their own result, so `x = x.to(device)` may run twice.
 _IDEMPOTENT = {
@@ -45,9 +46,10 @@ class Site:
         """The user's frames among them, innermost first, each by its identity and line."""
         return [(which, line_of(code, at)) for which, code, at in self.frames if is_users(code.co_filename)]
 
-    def innermost(self) -> tuple[CodeType, int] | None:
-        """The code and instruction of the user's innermost frame."""
-        return next(((code, at) for _, code, at in self.frames if is_users(code.co_filename)), None)
+    @property
+    def place(self) -> Place | None:
+        """Where the user's innermost frame stood."""
+        return next((place_of(code, at) for _, code, at in self.frames if is_users(code.co_filename)), None)
 
     @property
     def lines(self) -> tuple[int, ...]:

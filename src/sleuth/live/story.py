@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 
 from sleuth.findings import Evidence, Link
 from sleuth.live.births import Verdict, operation_name
@@ -11,7 +12,7 @@ from sleuth.live.history import History
 from sleuth.live.naming import variable_name
 from sleuth.live.numbers import said, span
 from sleuth.live.origin import Origin
-from sleuth.live.trace import Op, Operand
+from sleuth.live.trace import Op, Operand, lineage
 
 # How far up the story follows a value: far enough to meet the layer that made it, short enough to be read.
 ANCESTORS = 3
@@ -58,13 +59,7 @@ def _before(origin: Origin, verdict: Verdict | None) -> Iterator[Link]:
 
 
 def _makers(op: Op) -> Iterator[Op]:
-    current: Op | None = op
-    told = 0
-    while current is not None and told < ANCESTORS:
-        if current.name not in _PASSES_ON:
-            yield current
-            told += 1
-        current = next((operand.maker for operand in current.operands if operand.maker is not None), None)
+    return islice((maker for maker in lineage(op) if maker.name not in _PASSES_ON), ANCESTORS)
 
 
 def _told(op: Op) -> str:

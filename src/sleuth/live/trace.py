@@ -310,6 +310,13 @@ class Trace(TorchDispatchMode):
             self._on_birth(op, args, kwargs, main)
 
 
+def lineage(op: Op | None) -> Iterator[Op]:
+    """The operation, the one that made its first made operand, the one that made that one's, and so on."""
+    while op is not None:
+        yield op
+        op = next((operand.maker for operand in op.operands if operand.maker is not None), None)
+
+
 def is_birth(op: Op) -> bool:
     """Does this operation's output hold a kind of non-finite value that none of its inputs held?"""
     nan_before = any(operand.numbers.nan for operand in op.operands)

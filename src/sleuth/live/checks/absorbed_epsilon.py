@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import torch
 
 from sleuth.findings import Evidence, Fix, Link
 from sleuth.live.births import Birth, Verdict
 from sleuth.live.numbers import said
-from sleuth.live.trace import Op
+from sleuth.live.trace import Op, lineage
 
 REFINES = ("log_of_zero", "division_by_zero", "rsqrt_of_zero", "log_of_negative", "sqrt_gradient_at_zero")
 
@@ -25,14 +27,10 @@ def check(birth: Birth) -> Verdict | None:
     held = birth.held(index)
     if not held.low <= 0 <= held.high:
         return None
-    maker = birth.op.operands[index].maker
-    for _ in range(_NEAR):
-        if maker is None:
-            return None
+    for maker in islice(lineage(birth.op.operands[index].maker), _NEAR):
         epsilon = _lost(maker)
         if epsilon is not None:
             return _told(epsilon, maker, index)
-        maker = next((operand.maker for operand in maker.operands if operand.maker is not None), None)
     return None
 
 

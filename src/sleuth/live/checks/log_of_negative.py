@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
 from sleuth.live.births import Birth, Verdict
-
-_LOGS = {"log": 0, "log2": 0, "log10": 0, "xlogy": 1, "logit": 0}
+from sleuth.live.checks.log_of_zero import LOGS
 
 
 def check(birth: Birth) -> Verdict | None:
-    index = _LOGS.get(birth.name)
+    index = LOGS.get(birth.name)
     if index is None or not birth.made_nan:
         return None
     negative = birth.counted(lambda x: x < 0, index)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from sleuth.findings import Evidence, Fix
 from sleuth.live.births import Birth, Verdict
 
-_LOGS = {"log": 0, "log2": 0, "log10": 0, "xlogy": 1, "logit": 0}
+# The logarithms, each with the place of the operand it is taken of.
+LOGS = {"log": 0, "log2": 0, "log10": 0, "xlogy": 1, "logit": 0}
 
 
 def check(birth: Birth) -> Verdict | None:
-    index = _LOGS.get(birth.name)
+    index = LOGS.get(birth.name)
     if index is None or birth.op.output.nan or not birth.op.output.infinite:
         return None
     zeros = birth.counted(lambda x: x == 0, index)

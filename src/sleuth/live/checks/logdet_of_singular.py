@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from sleuth.findings import Fix
 from sleuth.live.births import Birth, Verdict
+from sleuth.live.trace import Op, lineage
 
 REFINES = ("log_of_zero", "log_of_negative")
 
@@ -17,6 +20,7 @@ _DETERMINANTS = {
     "linalg_solve_ex",
 }
 _LOGS = {"log", "log2", "log10"}
+_NEAR = 4
 
 
 def check(birth: Birth) -> Verdict | None:
@@ -36,12 +40,5 @@ def check(birth: Birth) -> Verdict | None:
     )
 
 
-def _comes_from_determinant(op: object) -> bool:
-    current = op
-    for _ in range(4):
-        if current is None:
-            return False
-        if current.name in _DETERMINANTS or "lu_factor" in current.name:  # type: ignore[attr-defined]
-            return True
-        current = next((o.maker for o in current.operands if o.maker is not None), None)  # type: ignore[attr-defined]
-    return False
+def _comes_from_determinant(op: Op) -> bool:
+    return any(maker.name in _DETERMINANTS or "lu_factor" in maker.name for maker in islice(lineage(op), _NEAR))

@@ -25,10 +25,7 @@ def check(birth: Birth) -> Verdict | None:
 
 
 def _root_of_squares(birth: Birth) -> bool:
-    forward = birth.op.forward
-    if forward is None or not forward.operands or not birth.differentiates("Sqrt", "Pow"):
-        return False
-    total = forward.operands[0].maker
+    total = birth.under_the_root()
     if total is None or total.name not in _SUMS or not total.operands:
         return False
     squares = total.operands[0].maker

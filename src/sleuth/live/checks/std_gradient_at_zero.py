@@ -23,8 +23,5 @@ def check(birth: Birth) -> Verdict | None:
 
 
 def _root_of_variance(birth: Birth) -> bool:
-    forward = birth.op.forward
-    if forward is None or not forward.operands or not birth.differentiates("Sqrt", "Pow"):
-        return False
-    maker = forward.operands[0].maker
+    maker = birth.under_the_root()
     return maker is not None and maker.name in _SPREADS
