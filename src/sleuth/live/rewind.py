@@ -273,8 +273,9 @@ def _jump(frame: FrameType, loop: Loop, when: Callable[[], object]) -> None:
         try:
             traced.f_lineno = first  # type: ignore[misc]
             when()
-        except ValueError:
-            # Python refuses some jumps; the replay then begins with the next round of the loop.
+        except Exception:
+            # Python refuses some jumps, and nothing of ours may surface in the program's own frame. Without the jump
+            # the replay begins with the next round of the loop.
             pass
         leave(traced)
         return local_before
