@@ -77,8 +77,13 @@ def in_order(root: Tensor) -> list[Any]:
 
 def leaves_below(tensors: Any) -> list[Tensor]:
     """The leaf tensors that a backward pass from these tensors gives gradients to."""
-    roots = [tensors] if isinstance(tensors, Tensor) else list(tensors)
-    return [node.variable for node in _nodes_below(roots) if _is_leaf(node)]
+    return leaves_and_size(tensors)[0]
+
+
+def leaves_and_size(tensors: Any) -> tuple[list[Tensor], int]:
+    """The same, and how many nodes the backward pass goes through."""
+    nodes = _nodes_below([tensors] if isinstance(tensors, Tensor) else list(tensors))
+    return [node.variable for node in nodes if _is_leaf(node)], len(nodes)
 
 
 def _is_leaf(node: Any) -> bool:

@@ -50,7 +50,7 @@ class NonFinite:
         self.skipped = 0
         self.failed = failed
         self._deliver = deliver
-        self._wrote = wrote
+        self.wrote = wrote
         self._keep_going = keep_going
         self._prompt = prompt
         self._optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -263,7 +263,7 @@ class NonFinite:
         norm = sentinel.total_norm(gradients)
         if math.isfinite(norm) or not sentinel.bad_parameters(parameters):
             self._history.gradient_norms.append((self.step, norm))
-            self._wrote(self.step, math.nan if self._loss is None else self._loss, norm)
+            self.wrote(self.step, math.nan if self._loss is None else self._loss, norm)
         elif not self._poisoned:
             self._trouble("gradient", norm, optimizer)
 
@@ -271,7 +271,7 @@ class NonFinite:
         self._rounds.dealer.keeps = 2
         reading = self._late.read()
         if reading is not None:
-            self._wrote(reading.step, reading.loss, reading.gradient_norm)
+            self.wrote(reading.step, reading.loss, reading.gradient_norm)
             if not math.isfinite(reading.gradient_norm + reading.loss):
                 undone = self._late.undo()
                 step, self.step = self.step, reading.step

@@ -10,21 +10,27 @@ from sleuth import program
 from sleuth.findings import Report, exit_status
 from sleuth.live.record import Record
 from sleuth.live.stop import Stop
-from sleuth.live.watch import Watch
+from sleuth.live.watch import EXPERIMENTS, Watch
 from sleuth.program import Ending, Program
 
 
 def run(
-    subject: Program, *, keep_going: bool = False, record: Path | None = None, ignore: Collection[str] = ()
+    subject: Program,
+    *,
+    keep_going: bool = False,
+    record: Path | None = None,
+    ignore: Collection[str] = (),
+    experiments: float = EXPERIMENTS,
 ) -> Report:
     """Run the program, watched. `record` is the folder under which the run is written down."""
     book = _open_record(record, subject.name)
-    watch = Watch(keep_going=keep_going, ignore=ignore, record=book, program=subject.name)
+    watch = Watch(keep_going=keep_going, ignore=ignore, record=book, program=subject.name, experiments=experiments)
     watch.start()
+    ending = Ending(1)
     try:
         ending = program.run(subject)
     finally:
-        watch.end()
+        watch.end(ending.error)
     how = _told(ending)
     status = ending.status if not isinstance(ending.error, Stop) else 0
     report = Report("run", subject.name, tuple(watch.findings), exit=status or exit_status(tuple(watch.findings)))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol
+
+from sleuth.live.wraps import Wraps, after, after_result, before
 
 
 class Listener(Protocol):
@@ -34,7 +35,7 @@ class Taps:
 
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
-        self._undo: list[Callable[[], object]] = []
+        self._wraps = Wraps()
 
     def install(self) -> None:
         import torch
@@ -45,33 +46,22 @@ class Taps:
         from torch.utils.data.dataloader import _BaseDataLoaderIter
 
         listener = self._listener
-        before = register_optimizer_step_pre_hook(listener.step_begins)
-        after = register_optimizer_step_post_hook(lambda optimizer, args, kwargs: listener.step_ended(optimizer))
-        self._undo += [before.remove, after.remove]
-        self._wrap(torch.autograd, "backward", _around_backward(listener))
-        self._wrap(Optimizer, "__init__", _after(lambda self, *a, **k: listener.optimizer_made(self)))
-        self._wrap(nn.Module, "register_buffer", _after(lambda self, *a, **k: listener.module_with_buffers(self)))
-        self._wrap(nn.Module, "__setstate__", _after(lambda self, *a, **k: listener.module_with_buffers(self)))
-        self._wrap(_BaseDataLoaderIter, "__next__", _around_next(listener))
-        self._wrap(_BaseDataLoaderIter, "_next_index", _after_result(listener.indices_drawn))
-        self._wrap(_BaseDataLoaderIter, "_reset", _before(lambda self, *a, **k: listener.loader_reset(self)))
-        self._wrap(GradScaler, "scale", _before(lambda self, *a, **k: listener.loss_scaled(self)))
-        self._wrap(GradScaler, "update", _before(lambda self, *a, **k: listener.scaler_updates(self)))
+        begins = register_optimizer_step_pre_hook(listener.step_begins)
+        ended = register_optimizer_step_post_hook(lambda optimizer, args, kwargs: listener.step_ended(optimizer))
+        self._wraps.also_undo(begins.remove, ended.remove)
+        wrap = self._wraps.wrap
+        wrap(torch.autograd, "backward", _around_backward(listener))
+        wrap(Optimizer, "__init__", after(lambda self, *a, **k: listener.optimizer_made(self)))
+        wrap(nn.Module, "register_buffer", after(lambda self, *a, **k: listener.module_with_buffers(self)))
+        wrap(nn.Module, "__setstate__", after(lambda self, *a, **k: listener.module_with_buffers(self)))
+        wrap(_BaseDataLoaderIter, "__next__", _around_next(listener))
+        wrap(_BaseDataLoaderIter, "_next_index", after_result(listener.indices_drawn))
+        wrap(_BaseDataLoaderIter, "_reset", before(lambda self, *a, **k: listener.loader_reset(self)))
+        wrap(GradScaler, "scale", before(lambda self, *a, **k: listener.loss_scaled(self)))
+        wrap(GradScaler, "update", before(lambda self, *a, **k: listener.scaler_updates(self)))
 
     def remove(self) -> None:
-        while self._undo:
-            self._undo.pop()()
-
-    def _wrap(self, owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
-        original = owner.__dict__[name]
-        replacement = functools.wraps(original)(wrapper(original))
-        setattr(owner, name, replacement)
-
-        def undo() -> None:
-            if owner.__dict__.get(name) is replacement:
-                setattr(owner, name, original)
-
-        self._undo.append(undo)
+        self._wraps.remove()
 
 
 def _around_backward(listener: Listener) -> Callable[[Any], Any]:
@@ -102,41 +92,6 @@ def _around_next(listener: Listener) -> Callable[[Any], Any]:
             return batch
 
         return __next__
-
-    return wrapper
-
-
-def _before(tell: Callable[..., object]) -> Callable[[Any], Any]:
-    def wrapper(original: Any) -> Any:
-        def told(*args: Any, **kwargs: Any) -> Any:
-            tell(*args, **kwargs)
-            return original(*args, **kwargs)
-
-        return told
-
-    return wrapper
-
-
-def _after(tell: Callable[..., object]) -> Callable[[Any], Any]:
-    def wrapper(original: Any) -> Any:
-        def told(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
-            tell(*args, **kwargs)
-            return result
-
-        return told
-
-    return wrapper
-
-
-def _after_result(tell: Callable[[Any, Any], object]) -> Callable[[Any], Any]:
-    def wrapper(original: Any) -> Any:
-        def told(self: Any) -> Any:
-            result = original(self)
-            tell(self, result)
-            return result
-
-        return told
 
     return wrapper
 

@@ -1,0 +1,268 @@
+"""Cheap experiments on a copy of the model, with batches kept from the looks: they decide between causes.
+
+Possible where the differentiated number is a loss function of the model's output, which is most of supervised
+training. Nothing of the program is touched: the model is copied, the random generators are put back."""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from sleuth.live.learning.inspection import Inspection, back
+from sleuth.live.learning.looks import Lookout
+from sleuth.live.signals import Run, Trial
+from sleuth.live.snapshot import RandomStates
+
+_BATCHES = 14
+_MOST_BYTES = 64 << 20
+_MOST_PARAMETERS = 20_000_000
+# A rate probe takes this many steps, learning by heart more.
+PROBE_STEPS = 40
+BY_HEART_STEPS = 150
+
+
+@dataclass(eq=False)
+class _Recipe:
+    """One batch with what is needed to compute its loss again."""
+
+    arguments: tuple[Any, ...]
+    function: Any
+    rest: tuple[Any, ...]
+    named: dict[str, Any]
+    input_shape: tuple[int, ...]
+    value: float
+    bytes: int
+    output: int
+
+    def loss(self, model: nn.Module) -> Tensor:
+        output = model(*self.arguments)
+        outputs = [output] if isinstance(output, Tensor) else [o for o in output if isinstance(o, Tensor)]
+        scores = outputs[self.output]
+        if tuple(scores.shape) != self.input_shape:
+            scores = scores.reshape(self.input_shape)
+        result: Tensor = self.function(scores, *self.rest, **self.named)
+        return result
+
+
+class Bench:
+    """A Laboratory for one run."""
+
+    def __init__(self, run: Run, seconds: float) -> None:
+        self._run = run
+        self._left = seconds
+        self._recipes: list[_Recipe] = []
+        self._model: Any = None
+        self._first_state: dict[str, Tensor] | None = None
+        self._training = True
+        self._optimizer: Any = None
+        self._trials: dict[Any, Any] = {}
+        self._states = RandomStates()
+
+    def offer(self, inspection: Inspection, lookout: Lookout) -> None:
+        """A look at a step: keep its batch if its loss could be computed again."""
+        if self._left <= 0 or len(self._recipes) >= _BATCHES:
+            return
+        roots = [loss for loss in lookout.losses.values() if loss.is_root]
+        if len(roots) != 1 or roots[0].share_of_loss < 0.9 or roots[0].negated_at is not None:
+            return
+        for call, args, kwargs in lookout.recipes:
+            if lookout.losses.get(call.number) is roots[0] and len(args) >= 2:
+                self._keep(inspection, call, args, kwargs, roots[0])
+
+    def _keep(self, inspection: Inspection, call: Any, args: Any, kwargs: Any, loss: Any) -> None:
+        made = back(call.inputs[0]) if call.inputs else None
+        for root in inspection.roots:
+            if not root.grad_enabled or made is None:
+                continue
+            behind = [back(output) for output in root.outputs]
+            if made not in behind:
+                continue
+            module = root.module()
+            if module is None or (self._model is not None and module is not self._model):
+                return
+            if any(isinstance(a, Tensor) and a.requires_grad for a in root.arguments):
+                return
+            size = sum(a.numel() * a.element_size() for a in (*root.arguments, *args[1:]) if isinstance(a, Tensor))
+            if size + sum(r.bytes for r in self._recipes) > _MOST_BYTES:
+                return
+            if self._model is None and not self._remember(module):
+                return
+            function = getattr(nn.functional, call.name)
+            position = behind.index(made)
+            keep = tuple(a.detach().clone() if isinstance(a, Tensor) else a for a in root.arguments)
+            rest = tuple(a.detach().clone() if isinstance(a, Tensor) else a for a in args[1:])
+            named = {k: v.detach().clone() if isinstance(v, Tensor) else v for k, v in kwargs.items()}
+            shape = tuple(args[0].shape)
+            self._recipes.append(_Recipe(keep, function, rest, named, shape, loss.value, size, position))
+            return
+
+    def _remember(self, module: nn.Module) -> bool:
+        if sum(p.numel() for p in module.parameters()) > _MOST_PARAMETERS:
+            return False
+        self._model = module
+        self._training = module.training
+        self._first_state = {name: value.detach().clone() for name, value in module.state_dict().items()}
+        return True
+
+    def optimizer(self, optimizer: Any) -> None:
+        """The run's own optimiser, as the pattern for those of the experiments."""
+        self._optimizer = (type(optimizer), [
+            {key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups
+        ][:1])  # fmt: skip
+
+    # Experiments
+
+    def one_batch(self) -> Trial | None:
+        found: Trial | None = self._once("one batch", self._by_heart)
+        return found
+
+    def _by_heart(self) -> Trial | None:
+        if not self._recipes:
+            return None
+        recipe = self._recipes[-1]
+        best: tuple[float, float] | None = None
+        enough = 0.3 * abs(recipe.value)
+        for rate in (1e-3, 1e-2):
+            losses = self._train([recipe], BY_HEART_STEPS, lambda p, rate=rate: torch.optim.Adam(p, lr=rate), enough)
+            if losses and math.isfinite(losses[-1]) and (best is None or losses[-1] < best[1]):
+                best = (losses[0], losses[-1])
+            if best is not None and best[1] < enough:
+                break
+        if best is None:
+            return None
+        return Trial(
+            "one batch",
+            *best,
+            f"a copy of the model learns one batch by heart: its loss goes from {best[0]:.4g} to {best[1]:.4g}",
+        )
+
+    def rates(self, factors: Iterable[float]) -> dict[float, Trial] | None:
+        chosen = tuple(factors)
+        found: dict[float, Trial] | None = self._once(("rates", chosen), lambda: self._probe_rates(chosen))
+        return found
+
+    def _probe_rates(self, factors: tuple[float, ...]) -> dict[float, Trial] | None:
+        if len(self._recipes) < 2 or self._optimizer is None:
+            return None
+        kind, groups = self._optimizer
+        own = self._run.optimizers[0].highest_rate if self._run.optimizers else 0.0
+        found: dict[float, Trial] = {}
+        for factor in factors:
+            settings = {**groups[0], "lr": own * factor}
+            for name in ("initial_lr", "max_lr", "min_lr", "max_momentum", "base_momentum"):
+                settings.pop(name, None)
+
+            def build(parameters: Any, settings: dict[str, Any] = settings) -> Any:
+                return kind([{"params": list(parameters), **settings}], **_needed(kind, settings))
+
+            losses = self._train(self._recipes, PROBE_STEPS, build)
+            if not losses:
+                return None
+            window = max(1, min(len(self._recipes), len(losses) // 3))
+            start = sum(losses[:window]) / window
+            end = sum(losses[-window:]) / window
+            found[factor] = Trial(
+                f"lr × {factor:g}", start, end, f"lr = {own * factor:.3g}: the loss goes from {start:.4g} to {end:.4g}"
+            )
+        return found
+
+    def unseen(self) -> Trial | None:
+        found: Trial | None = self._once("unseen", self._carry_over)
+        return found
+
+    def _carry_over(self) -> Trial | None:
+        if len(self._recipes) < 6:
+            return None
+        train, test = self._recipes[:-3], self._recipes[-3:]
+        model = self._copy()
+        if model is None:
+            return None
+        before = _mean_loss(model, test)
+        best = math.inf
+        optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=3e-3)
+        for _round in range(8):
+            if self._loop(model, optimizer, train, len(train)) is None:
+                return None
+            best = min(best, _mean_loss(model, test))
+        chance = self._run.chance
+        floor = min(before, chance) if chance is not None else before
+        return Trial(
+            "unseen", floor, best, f"trained on some batches, its loss on others goes from {before:.4g} to {best:.4g}"
+        )
+
+    def _once(self, key: Any, experiment: Any) -> Any:
+        if key not in self._trials:
+            self._trials[key] = self._guarded(experiment) if self._left > 0 else None
+        return self._trials[key]
+
+    def _guarded(self, experiment: Any) -> Any:
+        random, started = self._states.take(), time.process_time()
+        threads = torch.get_num_threads()
+        try:
+            with torch.enable_grad(), torch.random.fork_rng(devices=[]):
+                return experiment()
+        except Exception:
+            # The copy could not do what the model does: then there is no experiment, and no harm.
+            return None
+        finally:
+            random.restore()
+            torch.set_num_threads(threads)
+            self._left -= time.process_time() - started
+
+    def _copy(self) -> Any:
+        if self._model is None or self._first_state is None:
+            return None
+        model = copy.deepcopy(self._model)
+        model.load_state_dict(self._first_state)
+        for part in model.modules():
+            for hooks in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks"):
+                getattr(part, hooks, {}).clear()
+        model.train(self._training)
+        model.zero_grad(set_to_none=True)
+        return model
+
+    def _train(self, recipes: list[_Recipe], steps: int, build: Any, enough: float = -math.inf) -> list[float] | None:
+        model = self._copy()
+        if model is None:
+            return None
+        return self._loop(model, build([p for p in model.parameters() if p.requires_grad]), recipes, steps, enough)
+
+    def _loop(
+        self, model: Any, optimizer: Any, recipes: list[_Recipe], steps: int, enough: float = -math.inf
+    ) -> list[float] | None:
+        losses: list[float] = []
+        deadline = time.process_time() + max(self._left, 0.0)
+        for step in range(steps):
+            if time.process_time() > deadline:
+                return None
+            loss = recipes[step % len(recipes)].loss(model)
+            losses.append(float(loss.detach()))
+            if not math.isfinite(losses[-1]) or losses[-1] < enough:
+                return losses
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        return losses
+
+
+def _mean_loss(model: Any, recipes: list[_Recipe]) -> float:
+    with torch.no_grad():
+        return sum(float(recipe.loss(model)) for recipe in recipes) / len(recipes)
+
+
+def _needed(kind: Any, settings: dict[str, Any]) -> dict[str, Any]:
+    """An optimiser of the user's own may ask for settings that have no default."""
+    import inspect
+
+    needed = {}
+    for name, parameter in list(inspect.signature(kind.__init__).parameters.items())[2:]:
+        if parameter.default is inspect.Parameter.empty and name in settings:
+            needed[name] = settings[name]
+    return needed

@@ -1,0 +1,605 @@
+"""Watches how a network learns: hears the taps, gathers signals, and asks the rules at a few moments of the run."""
+
+from __future__ import annotations
+
+import math
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from sleuth.findings import Finding, Place
+from sleuth.live import graph, rules, sentinel
+from sleuth.live.harmless import harmless
+from sleuth.live.learning import graph_cut, wiring
+from sleuth.live.learning.batches import BatchLedger
+from sleuth.live.learning.inspection import Inspection
+from sleuth.live.learning.keepers import Keepers
+from sleuth.live.learning.laboratory import Bench
+from sleuth.live.learning.ledger import STEPS, Ledger
+from sleuth.live.learning.looks import Lookout
+from sleuth.live.learning.making import Making
+from sleuth.live.learning.modes import Modes
+from sleuth.live.learning.schedules import Schedules
+from sleuth.live.learning.taps import is_called_by
+from sleuth.live.signals import Crash, Evaluation, OptimizerSignals, Run
+from sleuth.live.stop import Stop
+from sleuth.program import place_of, users_frame
+
+# Close looks: often while the run is young, then now and then. Two on end, for programs with two optimisers.
+_LOOKS = frozenset((0, 1, 2, 3, 8, 9, 16, 17, 24, 32, 33, 48, 64, 65, 96, 128, 129))
+_EVERY = 128
+_LOOKS_KEPT = 64
+# Of a step that gathers the gradients of many backward passes, the first few are looked at.
+_BACKWARDS_IN_LOOK = 4
+# The rules are asked when this many steps are done, and at the end.
+_CHECKPOINTS = (8, 32, 128, 256, 512)
+
+
+@dataclass(eq=False)
+class Held:
+    """An optimiser of the program."""
+
+    optimizer: Any
+    signals: OptimizerSignals
+    number: int
+    order: int
+    ids: set[int] = field(default_factory=set)
+
+
+class Learning:
+    """Hears the taps of `live.taps` (through `live.watch`) and of `learning.taps`."""
+
+    def __init__(
+        self,
+        deliver: Callable[[Finding], bool],
+        failed: Callable[[Exception], None],
+        seconds_for_experiments: float,
+    ) -> None:
+        self.off = False
+        self.tracing = False
+        self.attentive = True
+        self.failed = failed
+        self.run = Run()
+        self.making = Making()
+        self.ledger = Ledger(self.run.facts)
+        self.schedules = Schedules(self.run, self.making)
+        self.batches = BatchLedger(self.run, self.making)
+        self.keepers = Keepers(self.run)
+        self.bench = Bench(self.run, seconds_for_experiments)
+        self.run.laboratory = self.bench
+        self.inspection = Inspection(self._saw, self._inspection_failed)
+        self.lookout = Lookout(self.making, self.name)
+        self.modes = Modes(self.run)
+        self._deliver = deliver
+        self._held: dict[int, Held] = {}
+        self._names: dict[int, str] = {}
+        self._owners: dict[int, Any] = {}
+        self._may_inspect = True
+        self._evaluating: Any = None
+        self._evaluation_looks: dict[Any, int] = {}
+        self._no_grad_lines: list[tuple[int, Place | None]] = []
+        self._evaluation: list[Any] = []
+        self._scale = 1.0
+        self._scaler: Any = None
+        self._backwards_in_look = 0
+        self._leaves: list[Tensor] = []
+        self._cut: list[tuple[Tensor, Place | None, str]] = []
+        self._first_sums: dict[int, float] = {}
+        self._told: set[str] = set()
+        self._tier = math.inf
+        self._next_check = 0
+        self._looking = False
+        self.muted: Callable[[], Any] = nullcontext
+
+    def untraced(self) -> Any:
+        return nullcontext()
+
+    def switch_off(self) -> None:
+        self.off = True
+        self.attentive = False
+        self.inspection.stop()
+
+    def suspend(self) -> None:
+        """A step is being replayed: what it does is not the program's own doing."""
+        if self._looking:
+            self._looking = False
+            self.inspection.stop()
+
+    def _inspection_failed(self, error: Exception) -> None:
+        self.switch_off()
+        self.failed(error)
+
+    def name(self, parameter: Tensor) -> str:
+        return self._names.get(id(parameter)) or f"a parameter of shape {tuple(parameter.shape)}"
+
+    # What is made
+
+    @harmless
+    def module_made(self, module: Any) -> None:
+        line = self.making.note(module)
+        if self.run.step and self.inspection.on and self.inspection.modules and line is not None:
+            self.run.facts.note("layer made in forward", self.run.step, place_of(*line))
+
+    @harmless
+    def parameter_registered(self, module: Any, name: str, parameter: Any) -> None:
+        if isinstance(parameter, Tensor):
+            self.making.note(parameter)
+
+    @harmless
+    def optimizer_made(self, optimizer: Any) -> None:
+        self.making.note(optimizer)
+        self._hold(optimizer)
+        if self.run.step == 0 and not self._looking:
+            self._start_looking()
+
+    def _hold(self, optimizer: Any) -> Held:
+        held = self._held.get(id(optimizer))
+        if held is not None and held.optimizer() is optimizer:
+            return held
+        parameters = sentinel.parameters_of(optimizer)
+        signals = OptimizerSignals(
+            kind=type(optimizer).__name__,
+            made=self.making.place(optimizer),
+            stateful=wiring.is_stateful(optimizer),
+            settings=wiring.settings(optimizer),
+            parameters=len(parameters),
+            frozen=sum(not p.requires_grad for p in parameters),
+        )
+        signals.rate = signals.first_rate = signals.highest_rate = wiring.rate(optimizer)
+        held = Held(weakref.ref(optimizer), signals, len(self.run.optimizers), self.making.order(optimizer))
+        held.ids = {id(p) for p in parameters}
+        self._note_rebuilt(held)
+        self._held[id(optimizer)] = held
+        if len(self.run.optimizers) < 256:
+            self.run.optimizers.append(signals)
+        if any(not group["params"] for group in optimizer.param_groups):
+            self.run.facts.note("empty parameter group", self.run.step, signals.made)
+        return held
+
+    def _note_rebuilt(self, new: Held) -> None:
+        for old in self._held.values():
+            same_line = old.signals.made is not None and old.signals.made == new.signals.made
+            if same_line and old.ids == new.ids and old.signals.steps:
+                fact = self.run.facts.note("optimizer rebuilt", self.run.step, new.signals.made)
+                fact.numbers["kind"] = new.signals.kind
+                fact.numbers["stateful"] = new.signals.stateful
+                longest = max(old.signals.steps, fact.numbers.get("steps_between", 0))
+                fact.numbers["steps_between"] = longest
+                old.signals.steps = 0
+                break
+
+    @harmless
+    def scheduler_made(self, scheduler: Any) -> None:
+        held = self._held.get(id(getattr(scheduler, "optimizer", None)))
+        place = self.schedules.made(scheduler, is_called_by(sys._getframe(2), "lr_scheduler.py"))
+        if held is not None and place is not None:
+            held.signals.scheduler_made = place
+
+    @harmless
+    def scheduler_steps(self, scheduler: Any) -> None:
+        if not is_called_by(sys._getframe(2), "lr_scheduler.py") and self.schedules.listening:
+            held = self._held.get(id(getattr(scheduler, "optimizer", None)))
+            self.schedules.stepped(scheduler, held.signals if held is not None else None, self.run.scaled)
+
+    @harmless
+    def loader_made(self, loader: Any) -> None:
+        self.making.note(loader)
+
+    @harmless
+    def loader_started(self, loader: Any) -> None:
+        self.batches.started(loader)
+
+    @harmless
+    def compiled(self) -> None:
+        # A compiled function is guarded against modes like ours: it would be compiled again.
+        self._may_inspect = False
+        self.inspection.stop()
+        self._looking = False
+
+    @harmless
+    def initialised(self, tensor: Any) -> None:
+        self.making.initialised(tensor)
+        if self.run.step and any(id(tensor) in held.ids and held.signals.steps for held in self._held.values()):
+            self.run.facts.note("initialised again", self.run.step, _here(), who="any")
+            fact = self.run.facts.note("weight initialised again", self.run.step, _here(), who=id(tensor))
+            fact.numbers["held"] = sum(len(held.ids) for held in self._held.values())
+
+    @harmless
+    def state_loaded(self, module: Any) -> None:
+        if not self.run.step or not self._first_sums:
+            return
+        mine = [p for p in module.parameters() if id(p) in self._first_sums]
+        if mine and all(_sum(p) == self._first_sums[id(p)] for p in mine):
+            self.run.facts.note("first weights loaded", self.run.step, _here())
+
+    @harmless
+    def seeded(self, seed: Any) -> None:
+        if self.run.step < 256 and isinstance(seed, int):
+            self.run.facts.note("seeded", self.run.step, _here(), who=seed)
+
+    # Batches
+
+    @harmless
+    def dealt(self, iterator: Any, batch: Any) -> None:
+        if torch.is_grad_enabled():
+            self.batches.dealt(iterator, batch, self.run.step)
+        else:
+            self.modes.dealt_in_evaluation = True
+
+    @harmless
+    def loader_ended(self, iterator: Any) -> None:
+        if torch.is_grad_enabled():
+            self.batches.ended(iterator)
+
+    # Modes and evaluation
+
+    @harmless
+    def mode_switched(self, module: Any, training: bool) -> None:
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and frame.f_code.co_name in ("told", "guarded", "<lambda>"):
+            frame = frame.f_back
+        if frame is not None and frame.f_code.co_name == "train" and frame.f_code.co_filename.endswith("module.py"):
+            return
+        self.modes.switched(module, bool(training), _here(), self.run.step)
+
+    @harmless
+    def evaluation_begins(self, context: Any) -> None:
+        if not self.run.step and not self._looking:
+            return
+        line = _direct_line(sys._getframe(2))
+        if line is None:
+            return
+        self.modes.evaluations += 1
+        if self._looking:
+            self._no_grad_lines.append((id(context), place_of(*line)))
+            return
+        if not self._may_inspect or self.inspection.on or self._evaluation_looks.get(line, 0) >= 2:
+            return
+        self._evaluation_looks[line] = self._evaluation_looks.get(line, 0) + 1
+        self._evaluating = context
+        self.modes.dealt_in_evaluation = False
+        self.lookout.begin(self.run.step)
+        self.inspection.start()
+
+    @harmless
+    def evaluation_ends(self, context: Any) -> None:
+        if self._no_grad_lines and self._no_grad_lines[-1][0] == id(context):
+            self._no_grad_lines.pop()
+        if self._evaluating is context:
+            self._evaluating = None
+            self.inspection.stop()
+            self.modes.evaluated(self.inspection, self.lookout, self._optimised())
+            self.inspection.forget()
+
+    @harmless
+    def evaluation_loss(self, value: Any) -> None:
+        if (
+            not self.run.step
+            or not isinstance(value, Tensor)
+            or value.numel() != 1
+            or (self._evaluating is None and self._looking)
+        ):
+            return
+        current = self._evaluation
+        if not current or current[0] != self.run.step:
+            self._close_evaluation()
+            self._evaluation = [self.run.step, value.detach().double(), 1, _here()]
+        else:
+            current[1] = current[1] + value.detach().double()
+            current[2] += 1
+
+    def _close_evaluation(self) -> None:
+        if self._evaluation:
+            step, total, count, place = self._evaluation
+            self.run.evaluations.append(Evaluation(step, float(total) / count, place))
+            if len(self.run.evaluations) > 1024:
+                del self.run.evaluations[1::2]
+            self._evaluation = []
+
+    # Gradients
+
+    @harmless
+    def gradients_zeroed(self, owner: Any) -> None:
+        if self.attentive and not is_called_by(sys._getframe(2), "optimizer.py", "module.py"):
+            place = _here()
+            if self.ledger.zeroed(place) and self.ledger.open and not self.run.scaled:
+                backward = self.run.backward_place
+                self.run.facts.note(
+                    "gradients erased unused",
+                    self.run.step,
+                    place,
+                    numbers={"backwards": self.run.backwards},
+                    backward=backward,
+                )
+
+    @harmless
+    def gradients_clipped(self, parameters: list[Any]) -> None:
+        if self.run.step > 256:
+            return
+        parameters = [p for p in parameters if isinstance(p, Tensor)]
+        if not parameters:
+            self.run.facts.note("clipped nothing", self.run.step, _here())
+        elif self.ledger.open and self.ledger.used_already(parameters):
+            self.run.facts.note("clipped after step", self.run.step, _here())
+        elif self._scaler is not None and wiring.is_still_scaled(self._scaler(), parameters):
+            self.run.facts.note("clipped while scaled", self.run.step, _here(), numbers={"scale": self._scale})
+
+    @harmless
+    def loss_scaled(self, scaler: Any) -> None:
+        if scaler.is_enabled():
+            self.run.scaled = True
+            self._scaler = weakref.ref(scaler)
+            if scaler._scale is not None and scaler._scale.device.type == "cpu":
+                self._scale = float(scaler._scale)
+
+    @harmless
+    def backward_begins(self, tensors: Any) -> None:
+        self.run.backwards += 1
+        self.run.backward_place = _here() or self.run.backward_place
+        self.ledger.backward_begins()
+        root = tensors if isinstance(tensors, Tensor) else next((t for t in tensors if isinstance(t, Tensor)), None)
+        if root is None:
+            return
+        self.keepers.differentiates(root)
+        if self._looking and self.inspection.on:
+            self._backwards_in_look += 1
+            if self._backwards_in_look > _BACKWARDS_IN_LOOK:
+                self.inspection.stop()
+                return
+            self._leaves, size = graph.leaves_and_size(root)
+            self.run.graph_sizes.append((self.run.step, size))
+            with self._quietly():
+                self._look_at_root(root)
+
+    def _look_at_root(self, root: Tensor) -> None:
+        value = float(root.detach()) / (self._scale if self.run.scaled else 1.0) if root.numel() == 1 else math.nan
+        self.lookout.differentiated(self.inspection, root, value)
+        self.bench.offer(self.inspection, self.lookout)
+        self.batches.targets(self.lookout)
+        for loss in self.lookout.look.losses:
+            if loss.is_root:
+                for label, count in loss.labels.items():
+                    self.run.labels[label] = self.run.labels.get(label, 0) + count
+        self._learn_names()
+        missing, call = graph_cut.cut_off(self.inspection, root, self._leaves)
+        if call is not None:
+            place = call.notes.get("no_grad") or call.place
+            how = "no_grad" if not call.grad_enabled else call.name
+            self._cut += [(p, place, how) for p in missing]
+            if not root.requires_grad:
+                self.run.facts.note("cut off", self.run.step, place, who="crash", numbers={"how": how, "all": True})
+
+    @harmless
+    def backward_ended(self, tensors: Any) -> None:
+        self.ledger.backward_ended()
+        if not self.run.step and self.run.backwards < 8:
+            held = [h.optimizer() for h in self._held.values()]
+            if any(p.grad is not None for o in held if o is not None for p in sentinel.parameters_of(o)):
+                self.run.facts.note("gradient never used", 0)
+
+    # Steps
+
+    @harmless
+    def step_begins(self, optimizer: Any) -> None:
+        held = self._hold(optimizer)
+        parameters = sentinel.parameters_of(optimizer)
+        signals = held.signals
+        signals.step_place = _here() or signals.step_place
+        if signals.steps < STEPS:
+            what, other = self.ledger.step_begins(optimizer, parameters)
+            self._note_gradients(held, what, other)
+            self.run.facts.note("backward used by a step", self.run.step, self.run.backward_place)
+            if not signals.steps:
+                for p in parameters[:4]:
+                    if id(p) not in self._first_sums and p.device.type == "cpu":
+                        self._first_sums[id(p)] = _sum(p)
+        if self._looking:
+            self.bench.optimizer(optimizer)
+            with self._quietly():
+                held.ids = {id(p) for p in parameters}
+                self._note_orphans(held, parameters)
+                self._note_cut(held)
+                self.lookout.before_step(parameters)
+
+    def _note_gradients(self, held: Held, what: str, other: Any) -> None:
+        facts, step, signals = self.run.facts, self.run.step, held.signals
+        if what == "carried":
+            facts.note("gradients carried over", step, self.run.backward_place, step_line=signals.step_place)
+        elif what == "again":
+            if other == id(held.optimizer()):
+                facts.note("gradients used twice", step, signals.step_place)
+            elif other in self._held:
+                first = self._held[other].signals
+                facts.note("gradients used by two", step, signals.made, first=first.made, step_line=signals.step_place)
+        elif what == "none":
+            erased = self.ledger.erased_since_backward
+            backward = self.run.backward_place
+            above = (
+                backward is not None
+                and signals.step_place is not None
+                and signals.step_place.path == backward.path
+                and signals.step_place.line < backward.line
+            )
+            kind = "never" if not self.run.backwards else "erased" if erased is not None else "none"
+            facts.note(
+                "step without gradients",
+                step,
+                signals.step_place,
+                who=held.number,
+                numbers={"kind": kind, "above": above, "optimizer": held.number},
+                erased=erased,
+                backward=backward,
+            )
+
+    def _note_orphans(self, held: Held, parameters: list[Tensor]) -> None:
+        leaves = {id(leaf): leaf for leaf in self._leaves if isinstance(leaf, nn.Parameter)}
+        signals = held.signals
+        signals.parameters = len(parameters)
+        signals.frozen = sum(not p.requires_grad for p in parameters)
+        signals.in_graph = max(signals.in_graph, sum(id(p) in leaves for p in parameters))
+        signals.with_gradient = max(signals.with_gradient, sum(p.grad is not None for p in parameters))
+        optimised = self._optimised()
+        orphans: list[Tensor] = [leaf for key, leaf in leaves.items() if key not in optimised]
+        if orphans:
+            wiring.note_orphans(self, held, parameters, orphans, leaves)
+
+    def _optimised(self) -> set[int]:
+        return {key for held in self._held.values() if held.optimizer() is not None for key in held.ids}
+
+    def _note_cut(self, held: Held) -> None:
+        for parameter, place, how in self._cut:
+            if id(parameter) in held.ids and parameter.grad is None:
+                fact = self.run.facts.note("cut off", self.run.step, place, who=how, numbers={"how": how})
+                names = fact.numbers.setdefault("names", [])
+                if self.name(parameter) not in names:
+                    names.append(self.name(parameter))
+                fact.numbers["of"] = len(held.ids)
+        self._cut = []
+
+    @harmless
+    def step_ended(self, optimizer: Any) -> None:
+        run = self.run
+        held = self._hold(optimizer)
+        signals = held.signals
+        if self.attentive:
+            rate = wiring.rate(optimizer)
+            signals.rate = rate
+            signals.highest_rate = max(signals.highest_rate, rate)
+            if signals.steps < STEPS:
+                self.ledger.step_ended(optimizer, sentinel.parameters_of(optimizer))
+            elif signals.steps == STEPS:
+                self.ledger.close(optimizer)
+            if self._looking:
+                self._end_look(held)
+        signals.steps += 1
+        run.step += 1
+        step = run.step
+        if self._is_due(step):
+            self._start_looking()
+        self.attentive = self._looking or self.ledger.open or self.keepers.watching
+        if step >= _CHECKPOINTS[self._next_check]:
+            if self._next_check < len(_CHECKPOINTS) - 1:
+                self._next_check += 1
+            elif step % 512:
+                return
+            self.check()
+
+    def _is_due(self, step: int) -> bool:
+        """Is this step to be looked at? Every second of a pair only matters where optimisers take turns."""
+        if step in _LOOKS:
+            return step < 4 or step % 8 != 1 or len(self._held) > 1
+        return step > 129 and (step % _EVERY == 0 or (step % _EVERY == 1 and len(self._held) > 1))
+
+    def _start_looking(self) -> None:
+        if self._may_inspect and not self.off:
+            self._looking = True
+            self.lookout.begin(self.run.step)
+            self._cut, self._leaves, self._no_grad_lines = [], [], []
+            self._backwards_in_look = 0
+            self.inspection.start()
+
+    def _end_look(self, held: Held) -> None:
+        with self._quietly():
+            parameters = sentinel.parameters_of(held.optimizer())
+            self.lookout.look.optimizer = held.number
+            self.lookout.after_step(self._owners, parameters)
+            self.modes.trained(self.inspection, self.lookout, self._optimised())
+            broadcasts = [c for c in self.inspection.calls if "broadcast" in c.notes]
+            for call in broadcasts:
+                self.run.facts.note("broadcast difference", self.run.step, call.place, numbers=call.notes)
+        self.run.looks.append(self.lookout.look)
+        if len(self.run.looks) > _LOOKS_KEPT:
+            del self.run.looks[len(_LOOKS) :: 2]
+        self._looking = False
+        self.inspection.stop()
+        self.inspection.forget()
+
+    def _learn_names(self) -> None:
+        for root in self.inspection.roots:
+            module = root.module()
+            if module is not None and id(module) not in self._owners:
+                self._owners[id(module)] = None
+                for prefix, part in module.named_modules():
+                    for name, parameter in part._parameters.items():
+                        if parameter is not None:
+                            self._names.setdefault(id(parameter), f"{prefix}.{name}" if prefix else name)
+                            self._owners.setdefault(id(parameter), part)
+
+    @contextmanager
+    def _quietly(self) -> Iterator[None]:
+        """Our own arithmetic: not to be inspected, not to be differentiated."""
+        before, self.inspection._paused = self.inspection._paused, True
+        try:
+            with torch._C.DisableTorchFunction(), torch.no_grad():
+                yield
+        finally:
+            self.inspection._paused = before
+
+    def _saw(self, call: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if not call.grad_enabled and self._no_grad_lines:
+            call.notes["no_grad"] = self._no_grad_lines[-1][1]
+        self.lookout.saw(call, args, kwargs, result)
+
+    # What the numbers say
+
+    def heard(self, loss: float, gradient_norm: float) -> None:
+        """A step's loss and gradient norm, from the sentinel."""
+        if math.isfinite(loss):
+            self.run.loss.add(self.run.step, loss / self._scale if self.run.scaled else loss)
+        if math.isfinite(gradient_norm):
+            self.run.gradient.add(self.run.step, gradient_norm)
+
+    def check(self) -> None:
+        """Ask the rules, those of causes before those of symptoms, and none of the later once a cause is known."""
+        with self._quietly(), self.muted():
+            self._close_evaluation()
+            for tier, diagnosis, rule in rules.in_order():
+                if tier > self._tier or diagnosis in self._told:
+                    continue
+                finding = rule.look(self.run)
+                if finding is None:
+                    continue
+                self._told.add(diagnosis)
+                if self._deliver(finding) and finding.severity != "note":
+                    self._tier = min(self._tier, tier)
+
+    @harmless
+    def finish(self, error: BaseException | None = None, stopped: bool = False) -> None:
+        """The program has ended, well, with an error, or because a number went bad (which explains all else)."""
+        self.inspection.stop()
+        self.run.ended = True
+        if stopped:
+            self._tier = min(self._tier, 1.9)
+        if isinstance(error, Exception) and not isinstance(error, Stop):
+            self.run.crash = Crash(type(error).__name__, str(error), wiring.place_of_error(error))
+            if self._looking:
+                self.run.looks.append(self.lookout.look)
+        self.check()
+        self.switch_off()
+
+
+def _here() -> Place | None:
+    frame = users_frame(sys._getframe(1))
+    return None if frame is None else place_of(frame.f_code, frame.f_lasti)
+
+
+def _direct_line(frame: Any) -> tuple[Any, int] | None:
+    """The user's line, if that is what calls; none where a library does for itself."""
+    ours = sys.modules["sleuth"].__path__[0]
+    while frame is not None and (
+        frame.f_code.co_filename.startswith(ours) or frame.f_code.co_filename.endswith("_contextlib.py")
+    ):
+        frame = frame.f_back
+    users = users_frame(frame)
+    return (users.f_code, users.f_lasti) if users is not None and users is frame else None
+
+
+def _sum(parameter: Tensor) -> float:
+    return float(parameter.detach().double().sum())

@@ -1,0 +1,182 @@
+"""What a call of a loss function was given, and how its value entered the number that was differentiated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sleuth.findings import Place
+from sleuth.live.learning.inspection import VIEWS, Call, back
+from sleuth.live.signals import LossLook
+
+_CLASSES = ("cross_entropy", "nll_loss")
+_SOME = 4096
+_MOST_CLASSES = 10_000
+_PASSING_ON = VIEWS | {"mean", "sum"}
+
+
+def look(call: Call, args: Any, kwargs: Any, result: Any, made: Call | None, made_at: Place | None) -> LossLook | None:
+    """A loss function's call in numbers; `made` is the call behind its input."""
+    names = ("input", "target")
+    given = dict(zip(names, args, strict=False)) | kwargs
+    scores, target = given.get("input"), given.get("target")
+    if not isinstance(scores, Tensor) or not isinstance(target, Tensor) or not isinstance(result, Tensor):
+        return None
+    scores, target = scores.detach(), target.detach()
+    if scores.numel() == 0 or target.numel() == 0 or not scores.is_floating_point():
+        return None
+    by_class = call.name in _CLASSES and not target.is_floating_point()
+    rows = _rows(scores) if scores.dim() > 1 else scores.reshape(-1, 1)
+    low, high = (float(v) for v in torch.aminmax(scores))
+    labels, predictions = _classes(call.name, scores, target, rows, by_class)
+    numbers = target.double().flatten()[:_SOME]
+    ignored = given.get("ignore_index", -100)
+    if by_class:
+        numbers = numbers[numbers != ignored]
+    log_sum = rows.double().logsumexp(dim=1).abs().max().item() if rows.shape[1] > 1 else math.nan
+    sums = rows.double().sum(dim=1)
+    reduction = given.get("reduction", "mean")
+    return LossLook(
+        function=call.name,
+        place=call.place,
+        value=float(result) if result.numel() == 1 else math.nan,
+        input_shape=tuple(scores.shape),
+        target_shape=tuple(target.shape),
+        target_kind="class" if by_class else "probability" if call.name in (*_CLASSES, "kl_div") else "number",
+        made_by=made.name if made is not None else "",
+        made_at=made_at,
+        made_dim=made.dim if made is not None else None,
+        input_low=low,
+        input_high=high,
+        row_sum_error=float((sums - 1).abs().max()),
+        row_log_sum=log_sum,
+        target_low=float(numbers.min()) if numbers.numel() else math.nan,
+        target_high=float(numbers.max()) if numbers.numel() else math.nan,
+        target_mean=float(numbers.mean()) if numbers.numel() else math.nan,
+        target_variance=float(numbers.var(correction=0)) if numbers.numel() else math.nan,
+        input_variance=float(scores.double().flatten()[:_SOME].var(correction=0)),
+        integral_targets=bool((numbers == numbers.round()).all()),
+        labels=labels,
+        predictions=predictions,
+        reduction=str(reduction),
+        is_root=False,
+        negated_at=None,
+        share_of_loss=0.0,
+        added_at=None,
+        target_rows_sum_to_one=_sums_to_one(target) if not by_class and target.dim() > 1 else True,
+        extra={"distinct_targets": int(numbers.unique().numel()), "weighted": given.get("weight") is not None,
+               "smoothed": bool(given.get("label_smoothing")), "log_target": bool(given.get("log_target")),
+               "pos_weight": given.get("pos_weight") is not None,
+               "input_spread_over_batch": _spread_over_batch(scores)},
+    )  # fmt: skip
+
+
+def _spread_over_batch(scores: Tensor) -> float:
+    """How much the outputs differ from sample to sample, against their size: 0 where the input does not matter."""
+    if scores.dim() == 0 or scores.shape[0] < 2:
+        return math.nan
+    flat = scores.reshape(scores.shape[0], -1).double()
+    return float(flat.std(dim=0).mean() / flat.abs().mean().clamp_min(1e-30))
+
+
+def _sums_to_one(target: Tensor) -> bool:
+    sums = target.double().sum(dim=1)
+    return bool(((sums - 1).abs() < 0.01).all()) and bool((target >= -1e-6).all())
+
+
+def _rows(scores: Tensor) -> Tensor:
+    """The scores with the classes along the last of two dimensions."""
+    moved = scores.movedim(1, -1).reshape(-1, scores.shape[1])
+    return moved[:_SOME]
+
+
+def _classes(
+    name: str, scores: Tensor, target: Tensor, rows: Tensor, by_class: bool
+) -> tuple[dict[int, int], dict[int, int]]:
+    if by_class and scores.dim() > 1 and target.dim() < scores.dim() and rows.shape[1] <= _MOST_CLASSES:
+        wanted = target.flatten()[:_SOME]
+        return _counted(wanted[wanted >= 0]), _counted(rows.argmax(dim=1))
+    if name.startswith("binary_cross_entropy") and scores.shape[-1:] in ((1,), scores.shape[:1]):
+        threshold = 0.0 if name.endswith("logits") else 0.5
+        flat = target.flatten()[:_SOME]
+        whole = flat[(flat == 0) | (flat == 1)]
+        return _counted(whole.long()), _counted((scores.flatten()[:_SOME] > threshold).long())
+    return {}, {}
+
+
+def _counted(values: Tensor) -> dict[int, int]:
+    found, counts = values.unique(return_counts=True)
+    return {int(value): int(count) for value, count in zip(found, counts, strict=True)}
+
+
+@dataclass(slots=True)
+class Term:
+    """A summand of the differentiated number."""
+
+    call: Call
+    factor: float
+    flipped_at: Place | None
+    added_at: Place | None
+
+
+def terms(root: Call | None) -> Iterator[Term]:
+    """Take the differentiated number apart into its summands, with the factor and the sign each entered with."""
+    todo = [] if root is None else [Term(root, 1.0, None, None)]
+    while todo:
+        term = todo.pop()
+        parts = list(_parts(term))
+        if parts:
+            todo += parts
+        else:
+            yield term
+
+
+def _parts(term: Term) -> Iterator[Term]:
+    call = term.call
+    name, scalars = call.name, call.notes.get("scalars", ())
+    if name in _PASSING_ON and len(call.inputs) == 1:
+        yield Term(call.inputs[0], term.factor, term.flipped_at, term.added_at)
+    elif name in ("neg", "negative"):
+        for one in call.inputs[:1]:
+            yield Term(one, -term.factor, call.place, term.added_at)
+    elif name in ("mul", "div") and len(call.inputs) == 1 and len(scalars) == 1 and scalars[0]:
+        factor = scalars[0] if name == "mul" else 1 / scalars[0]
+        flipped = call.place if factor < 0 else term.flipped_at
+        yield Term(call.inputs[0], term.factor * factor, flipped, term.added_at)
+    elif name == "add" and call.inputs and not call.shape:
+        for one in call.inputs:
+            yield Term(one, term.factor, term.flipped_at, call.place)
+    elif name == "sub" and call.inputs and not call.shape:
+        reverse = call.notes.get("raw") == "__rsub__"
+        if len(call.inputs) == 1:
+            sign = -1.0 if reverse or call.notes.get("first_is_number") else 1.0
+            yield Term(call.inputs[0], sign * term.factor, call.place if sign < 0 else term.flipped_at, call.place)
+        else:
+            for one, sign in zip(call.inputs, (1.0, -1.0), strict=False):
+                yield Term(one, sign * term.factor, call.place if sign < 0 else term.flipped_at, call.place)
+
+
+def place_in_sum(root: Call | None, losses: dict[int, LossLook]) -> None:
+    """Say of each loss function's call how it entered the differentiated number."""
+    found = list(terms(root))
+    values = [term.factor * term.call.notes.get("value", math.nan) for term in found]
+    total = sum(abs(value) for value in values if math.isfinite(value)) or 1.0
+    for term, value in zip(found, values, strict=True):
+        loss = losses.get(term.call.number) or losses.get(getattr(back(term.call), "number", -1))
+        if loss is None:
+            continue
+        loss.is_root = True
+        loss.share_of_loss = abs(value) / total if math.isfinite(value) else 1.0
+        loss.negated_at = term.flipped_at if term.factor < 0 else None
+        loss.added_at = term.added_at
+    known = [loss for loss in losses.values() if loss.is_root]
+    others = [(t, abs(v)) for t, v in zip(found, values, strict=True) if t.call.number not in losses]
+    if known and others:
+        term, size = max(others, key=lambda pair: pair[1] if math.isfinite(pair[1]) else 0.0)
+        known[0].extra["largest_other"] = size / total if math.isfinite(size) else 0.0
+        known[0].extra["largest_other_at"] = term.added_at

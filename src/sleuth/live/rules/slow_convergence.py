@@ -1,0 +1,53 @@
+"""It learns, but a higher learning rate would be many times faster."""
+
+from __future__ import annotations
+
+import itertools
+
+from sleuth import handbook
+from sleuth.findings import Evidence, Finding, Fix, Link
+from sleuth.live.signals import Run
+
+TIER = 4.3
+# Still above this share of the start after the whole run, and always falling.
+SLOW = 0.5
+FASTER = 0.5
+FACTORS = (1.0, 10.0, 100.0, 1000.0)
+
+
+def look(run: Run) -> Finding | None:
+    if run.supervised is None or not run.ended or run.loss.count < 150 or run.recent < SLOW * run.start:
+        return None
+    parts = run.loss.means(5)
+    if any(later > earlier for earlier, later in itertools.pairwise(parts)):
+        return None
+    trials = run.laboratory.rates(FACTORS)
+    held = next((o for o in run.optimizers if o.steps), None)
+    if trials is None or held is None:
+        return None
+    higher = trials[10.0]
+    if not higher.after < FASTER * trials[1.0].after or not higher.after < run.recent:
+        return None
+    rate = held.highest_rate
+    return handbook.finding(
+        "slow-convergence",
+        place=held.made,
+        step=0,
+        certainty="hint",
+        severity="note",
+        evidence=(
+            Evidence("lr", rate),
+            Evidence("loss at first", run.start),
+            Evidence("loss at last", run.recent),
+            Evidence("experiment at 10 times the rate", higher.after),
+        ),
+        chain=(
+            Link(f"{held.kind} is built with lr = {rate:g}", held.made),
+            Link(
+                f"the loss falls all the time, but in {run.loss.count:,} steps only from {run.start:.4g} "
+                f"to {run.recent:.4g}"
+            ),
+            Link(f"on a copy from the first weights, {higher.says}"),
+        ),
+        fixes=(Fix(f"lr={rate * 10:.3g}", verified=True),),
+    )
