@@ -62,13 +62,18 @@ def run(name: str, label: str) -> object:
     return module.__dict__["result"]
 
 
+def ends_well(result: object, torch: types.ModuleType) -> bool:
+    """A page on numbers ends in values that should be finite; the others end in what they claim, true or false."""
+    return result if isinstance(result, bool) else bool(torch.isfinite(torch.as_tensor(result)).all())
+
+
 def test_the_handbook_has_pages() -> None:
     assert LIVE
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_is_named_in_kebab_case(name: str) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", name)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -136,12 +141,10 @@ def test_code_blocks_are_one_before_and_one_after(name: str) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", LIVE)
-def test_the_before_block_ends_in_a_value_that_is_not_finite(name: str, fresh_torch: types.ModuleType) -> None:
-    result = fresh_torch.as_tensor(run(name, "python before"))
-    assert not fresh_torch.isfinite(result).all()
+def test_the_before_block_ends_badly(name: str, fresh_torch: types.ModuleType) -> None:
+    assert not ends_well(run(name, "python before"), fresh_torch)
 
 
 @pytest.mark.parametrize("name", LIVE)
-def test_the_after_block_ends_in_finite_values(name: str, fresh_torch: types.ModuleType) -> None:
-    result = fresh_torch.as_tensor(run(name, "python after"))
-    assert fresh_torch.isfinite(result).all()
+def test_the_after_block_ends_well(name: str, fresh_torch: types.ModuleType) -> None:
+    assert ends_well(run(name, "python after"), fresh_torch)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sleuth import handbook
-from sleuth.live import checks
+from sleuth.live import checks, rules
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -22,10 +22,11 @@ ENGINES = {"source", "dry", "live", "graph", "data", "compare", "profile", "envi
 # What is said when nothing is known; no program goes wrong in this way by design.
 WITHOUT_A_CASE = {"non-finite-loss", "unexplained-non-finite"}
 CHECKS = [name for name, _ in checks.in_order()]
+RULES = [name for _, name, _ in rules.in_order()]
 CASES = [tomllib.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "zoo").glob("*/case.toml")]
 
 
-@pytest.mark.parametrize("diagnosis", CHECKS)
+@pytest.mark.parametrize("diagnosis", [*CHECKS, *RULES])
 def test_every_check_has_a_page_that_names_its_engine(diagnosis: str) -> None:
     assert "live" in handbook.page(diagnosis).engines
 

@@ -15,8 +15,9 @@ from sleuth.report import FORMATS
 RECORD = Path(".sleuth")
 
 _NAMES, _TEXT, _SWITCH = "a list of diagnosis names", "a text in quotes", "true or false"
+_SECONDS = "a number of seconds, 0 or more"
 _SHARED = {"ignore": _NAMES, "format": _TEXT, "output": _TEXT}
-_OF_COMMAND = {"run": {"keep-going": _SWITCH, "record": _TEXT}, "report": {"record": _TEXT}}
+_OF_COMMAND = {"run": {"keep-going": _SWITCH, "record": _TEXT, "experiments": _SECONDS}, "report": {"record": _TEXT}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Options:
     ignore: frozenset[str] = frozenset()
     keep_going: bool = False
     record: Path | None = RECORD
+    experiments: float | None = None
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -55,6 +57,7 @@ def resolve(args: Namespace, command: str) -> Options:
         ignore=ignore,
         keep_going=bool(_first(getattr(args, "keep_going", None), settings.get("keep-going"), False)),
         record=_record(args, settings.get("record")),
+        experiments=_seconds(getattr(args, "experiments", None), settings.get("experiments")),
     )
 
 
@@ -62,6 +65,13 @@ def _record(args: Namespace, in_file: str | None) -> Path | None:
     if getattr(args, "no_record", False):
         return None
     return Path(_first(getattr(args, "record", None), in_file, RECORD))
+
+
+def _seconds(on_the_line: float | None, in_file: float | None) -> float | None:
+    if on_the_line is not None and not 0 <= on_the_line < float("inf"):
+        raise Refusal(f"--experiments must be {_SECONDS}, not {on_the_line:g}")
+    chosen = _first(on_the_line, in_file)
+    return None if chosen is None else float(chosen)
 
 
 def _first(*candidates: Any) -> Any:
@@ -156,6 +166,8 @@ def _check(settings: Mapping[str, Any], allowed: Mapping[str, str], where: str, 
 def _fits(value: Any, wanted: str) -> bool:
     if wanted is _NAMES:
         return isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if wanted is _SECONDS:
+        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
     return isinstance(value, bool if wanted is _SWITCH else str)
 
 

@@ -58,8 +58,9 @@ from sleuth import handbook, program
 from sleuth.findings import Place, Report, exit_status
 
 
-def run(subject, *, keep_going, record, ignore):
+def run(subject, *, keep_going, record, ignore, experiments=None):
     seen = {"keep_going": keep_going, "record": record and str(record), "ignore": sorted(ignore)}
+    seen["experiments"] = experiments
     Path("seen.json").write_text(json.dumps(seen))
     found = () if "healthy" in subject.name else (handbook.finding("log-of-zero", place=Place(subject.name, 1)),)
     status = program.run(subject).status

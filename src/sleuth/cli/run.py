@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sleuth.findings import Report
     from sleuth.options import Options
 
-SUMMARY = "run a program and watch it: when a number turns NaN or Inf, say which line made it"
+SUMMARY = "run a program and watch it: say why it turns NaN or does not learn, and which line is to blame"
 
 _USAGE = """\
 sleuth run [options] SCRIPT [ARGUMENTS ...]
@@ -25,6 +25,7 @@ examples:
   sleuth run --keep-going train.py           skip the poisoned update and train on
   sleuth run --format json train.py          the report on stdout, what the program prints on stderr
   sleuth run --ignore log-of-zero train.py   silence a diagnosis
+  sleuth run --experiments 0 train.py        never try a learning rate on a copy of the model
 
 exit status: the program's own when that is not 0; else 0 nothing found, 1 something found;
 2 when the program could not be started
@@ -40,6 +41,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("program", nargs="...", metavar="SCRIPT [ARGUMENTS ...]", help="the program, and its arguments")
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module, found as python does")
     parser.add_argument("--keep-going", action="store_true", default=None, help="skip the poisoned update and train on")
+    parser.add_argument(
+        "--experiments",
+        type=float,
+        metavar="SECONDS",
+        help="how long experiments on a copy of the model may take in all, when training goes badly (default: 20)",
+    )
     record = parser.add_mutually_exclusive_group()
     record.add_argument("--record", metavar="DIR", help="where to note the run as it goes (default: .sleuth)")
     record.add_argument("--no-record", action="store_true", help="note nothing on disk")
@@ -82,4 +89,5 @@ def _watched(target: str, arguments: list[str], module: bool, chosen: Options, o
         if missing.name != "torch":
             raise
         raise Refusal("this needs PyTorch, which is not installed here: pip install 'sleuth[torch]'") from None
-    return live.run(subject, keep_going=chosen.keep_going, record=chosen.record, ignore=chosen.ignore)
+    seconds = {} if chosen.experiments is None else {"experiments": chosen.experiments}
+    return live.run(subject, keep_going=chosen.keep_going, record=chosen.record, ignore=chosen.ignore, **seconds)

@@ -8,12 +8,14 @@ from collections.abc import Collection
 
 from sleuth import report
 from sleuth.findings import Report
-from sleuth.live import Watch
+from sleuth.live import EXPERIMENTS, Watch
 
 
-def watch(*, keep_going: bool = False, ignore: Collection[str] = ()) -> Watch:
-    """Watch the training inside a `with` block or a decorated function. See sleuth.live.Watch."""
-    return Watch(keep_going=keep_going, ignore=ignore, show=_print)
+def watch(*, keep_going: bool = False, ignore: Collection[str] = (), experiments: float = EXPERIMENTS) -> Watch:
+    """Watch the training inside a `with` block or a decorated function. See sleuth.live.Watch.
+
+    `experiments` is how many seconds experiments on a copy of the model may take, when training goes badly."""
+    return Watch(keep_going=keep_going, ignore=ignore, experiments=experiments, show=_print)
 
 
 def _print(found: Report) -> None:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from sleuth.live.run import run
-from sleuth.live.watch import Watch
+from sleuth.live.watch import EXPERIMENTS, Watch
 
-__all__ = ["Watch", "run"]
+__all__ = ["EXPERIMENTS", "Watch", "run"]

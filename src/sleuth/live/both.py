@@ -43,7 +43,7 @@ class Both:
 
     def step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
         if self._learning.attentive and not self._story.tracing:
-            self._learning.step_begins(optimizer)
+            self._learning.step_begins(optimizer, closure=len(args) > 1 or "closure" in kwargs)
         return self._story.step_begins(optimizer, args, kwargs)
 
     def step_ended(self, optimizer: Any) -> None:

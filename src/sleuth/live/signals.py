@@ -389,12 +389,15 @@ class Run:
 
     @property
     def supervised(self) -> LossLook | None:
-        """The loss function of a plain supervised run: one optimiser, one known loss, the same at every look."""
+        """The loss function of a plain supervised run: one optimiser, one known loss, the same at every look, and
+        targets that come from the data."""
         if len([o for o in self.optimizers if o.steps]) != 1:
             return None
         roots = [[loss for loss in look.losses if loss.is_root] for look in self.looks]
         seen = [found[0] for found in roots if len(found) == 1]
         if not seen or len(seen) < max(1, 0.7 * len(self.looks)) or len({loss.function for loss in seen}) != 1:
+            return None
+        if any(loss.extra.get("computed_targets") for loss in seen):
             return None
         return seen[-1]
 

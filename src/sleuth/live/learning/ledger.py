@@ -100,7 +100,6 @@ class Ledger:
         return verdict
 
     def step_ended(self, optimizer: Any, parameters: list[Tensor]) -> None:
-        self.steps_since_backward += 1
         account = self.account(optimizer, parameters)
         account.touched.clear()
         account.used = {id(p): mark for p in account.speakers if (mark := _mark(p)) is not None}

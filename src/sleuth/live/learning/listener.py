@@ -51,6 +51,7 @@ class Held:
     number: int
     order: int
     ids: set[int] = field(default_factory=set)
+    closure: bool = False
 
 
 class Learning:
@@ -387,12 +388,14 @@ class Learning:
     # Steps
 
     @harmless
-    def step_begins(self, optimizer: Any) -> None:
+    def step_begins(self, optimizer: Any, closure: bool) -> None:
+        """`closure`: the optimiser evaluates the loss itself, as often as it likes."""
         held = self._hold(optimizer)
+        held.closure = held.closure or closure
         parameters = sentinel.parameters_of(optimizer)
         signals = held.signals
         signals.step_place = _here() or signals.step_place
-        if signals.steps < STEPS:
+        if signals.steps < STEPS and not held.closure:
             what, other = self.ledger.step_begins(optimizer, parameters)
             self._note_gradients(held, what, other)
             self.run.facts.note("backward used by a step", self.run.step, self.run.backward_place)
@@ -472,7 +475,8 @@ class Learning:
             rate = wiring.rate(optimizer)
             signals.rate = rate
             signals.highest_rate = max(signals.highest_rate, rate)
-            if signals.steps < STEPS:
+            self.ledger.steps_since_backward += 1
+            if signals.steps < STEPS and not held.closure:
                 self.ledger.step_ended(optimizer, sentinel.parameters_of(optimizer))
             elif signals.steps == STEPS:
                 self.ledger.close(optimizer)

@@ -111,6 +111,7 @@ class Lookout:
         found = losses.look(call, args, kwargs, result, made, self.applied(made) if made is not None else None)
         if found is not None:
             found.extra["from_integers"] = _were_integers(call)
+            found.extra["computed_targets"] = _come_from_a_model(call)
             self.losses[call.number] = found
             self.look.losses.append(found)
             self.recipes.append((call, args, kwargs))
@@ -287,6 +288,11 @@ def _layer_before(call: Call) -> Call | None:
             return before
         before = before.inputs[0] if before.inputs else None
     return None
+
+
+def _come_from_a_model(loss: Call) -> bool:
+    """Does a network compute the targets itself, as in distillation or Q-learning?"""
+    return any(one.parameters for target in loss.inputs[1:] for one in ancestors(target))
 
 
 def _were_integers(loss: Call) -> bool:

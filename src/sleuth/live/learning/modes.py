@@ -36,7 +36,7 @@ class Modes:
 
     def trained(self, inspection: Inspection, lookout: Lookout, optimised: set[int]) -> None:
         """A training step was looked at: in which mode did its layers run?"""
-        self._training_inputs = {memory for root in inspection.roots for memory in _inputs(root)}
+        self._training_inputs = {memory for root in inspection.roots if root.grad_enabled for memory in _inputs(root)}
         modes = [training for _, training, grad, _ in lookout.modes if grad]
         if any(modes):
             self._ran_in_training_mode = True

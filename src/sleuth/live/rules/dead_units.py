@@ -14,6 +14,8 @@ UNITS, SAMPLES = 4, 8
 
 
 def look(run: Run) -> Finding | None:
+    if not run.mature:
+        return None
     by_place: dict[tuple[str, int, str], list[tuple[int, float]]] = {}
     last = {}
     for one in run.looks:

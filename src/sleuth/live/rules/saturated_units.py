@@ -15,7 +15,7 @@ LEARNT = 0.5
 
 
 def look(run: Run) -> Finding | None:
-    if run.supervised is not None and run.learns(LEARNT):
+    if not run.mature or (run.supervised is not None and run.learns(LEARNT)):
         return None
     by_place: dict[tuple[str, int, str], list[float]] = {}
     last = {}
