@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sleuth.findings import Place
-from sleuth.live.signals import STRETCHES, Curve, Facts, LossLook, Look, OptimizerSignals, Run
+from sleuth.live.signals import STRETCHES, Curve, Facts, Look, LossLook, OptimizerSignals, Run
 
 NUMBERS = st.floats(-1e6, 1e6)
 

@@ -19,10 +19,13 @@ class Both:
         self._learning = learning
         # These concern the first alone.
         self.module_with_buffers = story.module_with_buffers
-        self.again = story.again
         self.indices_drawn = story.indices_drawn
         self.loader_reset = story.loader_reset
         self.scaler_updates = story.scaler_updates
+
+    def again(self, iterator: Any) -> tuple[bool, Any]:
+        self._learning.fetching()
+        return self._story.again(iterator)
 
     def optimizer_made(self, optimizer: Any) -> None:
         self._story.optimizer_made(optimizer)
@@ -60,8 +63,7 @@ class Both:
 
     def dealt(self, iterator: Any, batch: Any) -> None:
         self._story.dealt(iterator, batch)
-        if not self._story.tracing:
-            self._learning.dealt(iterator, batch)
+        self._learning.dealt(iterator, batch, self._story.tracing)
 
     def loss_scaled(self, scaler: Any) -> None:
         self._story.loss_scaled(scaler)

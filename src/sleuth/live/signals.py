@@ -54,6 +54,7 @@ class Facts:
             fact.times += 1
             fact.last_step = step
             fact.numbers.update(numbers or {})
+            fact.places.update({name: at for name, at in places.items() if at is not None})
         return fact
 
     def all(self, what: str) -> list[Fact]:
@@ -163,14 +164,14 @@ class OptimizerSignals:
     with_gradient: int = 0
     in_graph: int = 0
     rate: float = 0.0
-    first_rate: float = 0.0
     highest_rate: float = 0.0
+    rates_seen: int = 0
     scheduler_made: Place | None = None
 
 
 @dataclass(slots=True)
 class WeightLook:
-    """A parameter at one look."""
+    """A parameter at one look: its size before the step, and what the step did to it."""
 
     name: str
     shape: tuple[int, ...]
@@ -256,6 +257,8 @@ class InputLook:
     constant_columns: tuple[int, ...]
     normalised_first: bool
     column_values: tuple[float, ...] = ()
+    # Further tensors the model was called with.
+    others: int = 0
 
 
 @dataclass(slots=True)

@@ -52,6 +52,7 @@ class Watch(ContextDecorator):
         self._inner = False
         self._late_comer = False
         self._ending = False
+        self._went_bad = False
 
     @property
     def report(self) -> Report:
@@ -91,8 +92,7 @@ class Watch(ContextDecorator):
             self._story.switch_off()
         if self._learning is not None:
             self._ending = True
-            stopped = any(finding.effect == "nan" for finding in self.findings)
-            self._learning.finish(error, stopped)
+            self._learning.finish(error, self._went_bad)
 
     def _remove_taps(self) -> None:
         for taps in self._taps:
@@ -136,6 +136,7 @@ class Watch(ContextDecorator):
         """A number went bad: the run is not worth going on with."""
         if not self._keep(finding):
             return False
+        self._went_bad = True
         if not self._keep_going:
             raise Stop
         return True

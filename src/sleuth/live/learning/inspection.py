@@ -108,6 +108,7 @@ class Inspection(TorchFunctionMode):
         self._by_id: dict[int, tuple[weakref.ref[Tensor], Call]] = {}
         self._paused = False
         self._on = False
+        self._stepped_aside = False
         self._hooks: list[Any] = []
         self._aside: list[Any] = []
 
@@ -128,6 +129,17 @@ class Inspection(TorchFunctionMode):
             register_module_forward_hook(self._leaves, always_call=True),
         ]
 
+    def step_aside(self) -> None:
+        """Out of the way for a moment."""
+        if self._on_top() and not self._stepped_aside:
+            self._stepped_aside = True
+            self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+
+    def come_back(self) -> None:
+        if self._stepped_aside:
+            self._stepped_aside = False
+            self.__enter__()  # type: ignore[no-untyped-call]
+
     def stop(self) -> None:
         """Look no further. Where a mode of the program's own lies above ours, ours stays but does nothing."""
         self._paused = True
@@ -136,7 +148,9 @@ class Inspection(TorchFunctionMode):
         self._hooks = []
         self.modules.clear()
         self._aside.clear()
-        if self._on and _get_current_function_mode_stack()[-1:] == [self]:
+        if self._stepped_aside:
+            self._stepped_aside = self._on = False
+        elif self._on and _get_current_function_mode_stack()[-1:] == [self]:
             self._on = False
             self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
@@ -162,14 +176,14 @@ class Inspection(TorchFunctionMode):
         self._paused = True
         try:
             with torch._C.DisableTorchFunction():
-                self._write_down(name, args, kwargs, result, had_grad)
+                self._write_down(name, func, args, kwargs, result, had_grad)
         except Exception as error:
             self._failed(error)
             return result
         self._paused = False
         return result
 
-    def _write_down(self, name: str, args: Any, kwargs: Any, result: Any, had_grad: bool) -> None:
+    def _write_down(self, name: str, func: Any, args: Any, kwargs: Any, result: Any, had_grad: bool) -> None:
         outputs = list(_tensors(result))
         if not outputs and name not in TO_PYTHON:
             return
@@ -203,6 +217,8 @@ class Inspection(TorchFunctionMode):
             len(self.calls),
             depth=depth,
         )
+        if name == "sub":
+            call.notes["raw"] = func.__name__
         self.calls.append(call)
         for tensor in outputs:
             if not isinstance(tensor, nn.Parameter):

@@ -15,9 +15,9 @@ from sleuth.findings import Place
 from sleuth.live.signals import Run
 from sleuth.program import place_at, users_frame
 
-# Tokens are hung on the graphs of these steps, and counted when as many more are done.
-_FIRST, _LAST = 4, 28
-_ENOUGH = 16
+# Tokens are hung on the graphs of these steps; so many on end that outlive their step were kept by someone.
+_FIRST, _LAST = 4, 72
+_ENOUGH = 6
 _NODES = 4000
 
 
@@ -33,26 +33,27 @@ class Keepers:
 
     @property
     def watching(self) -> bool:
-        return not self._judged and self._run.step <= _LAST + 2
+        return not self._judged and self._run.step <= _LAST
 
     def differentiates(self, root: Tensor) -> None:
         step = self._run.step
-        if self._judged or root.grad_fn is None:
+        if self._judged or root.grad_fn is None or step < _FIRST:
             return
-        if step >= _LAST:
-            self._look(root)
-        elif step >= _FIRST:
-            token = _Token()
-            _metadata(root.grad_fn)["sleuth"] = token
-            self._tokens.append((step, weakref.ref(token)))
+        if step > _LAST:
+            self._judged, self._tokens = True, []
+            return
+        self._tokens = [(at, token) for at, token in self._tokens if token() is not None]
+        if len({at for at, _ in self._tokens if at < step - 2}) >= _ENOUGH:
+            self._judge(root)
+            return
+        token = _Token()
+        _metadata(root.grad_fn)["sleuth"] = token
+        self._tokens.append((step, weakref.ref(token)))
 
-    def _look(self, root: Tensor) -> None:
+    def _judge(self, root: Tensor) -> None:
         self._judged = True
-        old = [(step, token()) for step, token in self._tokens if step < self._run.step - 2]
+        alive = [token() for _, token in self._tokens]
         self._tokens = []
-        alive = [token for _, token in old if token is not None]
-        if len({step for step, token in old if token is not None}) < _ENOUGH or len(alive) < 0.9 * len(old):
-            return
         if _count(root, alive, _NODES):
             # The program differentiates the sum of all its losses: that graph is meant to be there.
             return

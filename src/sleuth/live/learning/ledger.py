@@ -38,7 +38,7 @@ class Ledger:
         self.backwards = 0
         self.erased_since_backward: Place | None = None
         self.steps_since_backward = 0
-        self._unused: dict[int, int] = {}
+        self._marks_used: dict[int, Mark | None] = {}
 
     def account(self, optimizer: Any, parameters: list[Tensor]) -> _Account:
         known = self._accounts.get(id(optimizer))
@@ -75,9 +75,10 @@ class Ledger:
                     account.used[id(parameter)] = now
                     account.touched.add(id(parameter))
 
-    def zeroed(self, place: Place | None) -> bool:
+    def zeroed(self, place: Place | None, parameters: list[Tensor]) -> bool:
         """Gradients are about to be erased. True where nothing has used them since they were made."""
         unused = self.backwards > 0 and self.steps_since_backward == 0 and self.erased_since_backward is None
+        unused = unused and any(self._changed_since_use(parameter) for parameter in parameters)
         if self.backwards:
             self.erased_since_backward = self.erased_since_backward or place
         return unused
@@ -104,8 +105,15 @@ class Ledger:
         account.touched.clear()
         account.used = {id(p): mark for p in account.speakers if (mark := _mark(p)) is not None}
         for parameter in account.speakers:
+            self._marks_used[id(parameter)] = _mark(parameter)
             if parameter.grad is not None:
                 self._last_use[id(parameter)] = (id(parameter.grad), self.backwards, id(optimizer))
+
+    def _changed_since_use(self, parameter: Tensor) -> bool:
+        """Has a backward pass given it a gradient that no step has used? Of those that speak for an optimiser."""
+        if id(parameter) not in self._marks_used:
+            return False
+        return _mark(parameter) not in (None, self._marks_used[id(parameter)]) and _holds_something(parameter)
 
     def used_already(self, parameters: list[Any]) -> bool:
         """Have steps used all these gradients, with no backward pass since?"""

@@ -94,6 +94,8 @@ class Learning:
         self._cut: list[tuple[Tensor, Place | None, str]] = []
         self._first_sums: dict[int, float] = {}
         self._told: set[str] = set()
+        self._seeded: dict[Any, int] = {}
+        self._loaded_since_step = False
         self._tier = math.inf
         self._next_check = 0
         self._looking = False
@@ -137,8 +139,9 @@ class Learning:
     def optimizer_made(self, optimizer: Any) -> None:
         self.making.note(optimizer)
         self._hold(optimizer)
+        self.attentive = True
         if self.run.step == 0 and not self._looking:
-            self._start_looking()
+            self.start_looking()
 
     def _hold(self, optimizer: Any) -> Held:
         held = self._held.get(id(optimizer))
@@ -153,7 +156,6 @@ class Learning:
             parameters=len(parameters),
             frozen=sum(not p.requires_grad for p in parameters),
         )
-        signals.rate = signals.first_rate = signals.highest_rate = wiring.rate(optimizer)
         held = Held(weakref.ref(optimizer), signals, len(self.run.optimizers), self.making.order(optimizer))
         held.ids = {id(p) for p in parameters}
         self._note_rebuilt(held)
@@ -167,7 +169,7 @@ class Learning:
     def _note_rebuilt(self, new: Held) -> None:
         for old in self._held.values():
             same_line = old.signals.made is not None and old.signals.made == new.signals.made
-            if same_line and old.ids == new.ids and old.signals.steps:
+            if same_line and old.ids == new.ids and old.signals.steps and not self._loaded_since_step:
                 fact = self.run.facts.note("optimizer rebuilt", self.run.step, new.signals.made)
                 fact.numbers["kind"] = new.signals.kind
                 fact.numbers["stateful"] = new.signals.stateful
@@ -179,7 +181,7 @@ class Learning:
     @harmless
     def scheduler_made(self, scheduler: Any) -> None:
         held = self._held.get(id(getattr(scheduler, "optimizer", None)))
-        place = self.schedules.made(scheduler, is_called_by(sys._getframe(2), "lr_scheduler.py"))
+        place = self.schedules.made(scheduler)
         if held is not None and place is not None:
             held.signals.scheduler_made = place
 
@@ -218,17 +220,29 @@ class Learning:
             return
         mine = [p for p in module.parameters() if id(p) in self._first_sums]
         if mine and all(_sum(p) == self._first_sums[id(p)] for p in mine):
-            self.run.facts.note("first weights loaded", self.run.step, _here())
+            self._loaded_since_step = True
+            # Another optimiser is another training: only one that goes on is robbed of what it learnt.
+            self.run.facts.note("first weights loaded", self.run.step, _here(), who=len(self.run.optimizers))
 
     @harmless
     def seeded(self, seed: Any) -> None:
-        if self.run.step < 256 and isinstance(seed, int):
-            self.run.facts.note("seeded", self.run.step, _here(), who=seed)
+        place = _here()
+        if self.run.step < 256 and isinstance(seed, int) and self._seeded.get((place, seed)) != self.run.step:
+            self._seeded[place, seed] = self.run.step
+            self.run.facts.note("seeded", self.run.step, place, who=seed)
 
     # Batches
 
+    def fetching(self) -> None:
+        """A loader is about to fetch a batch: what its data set does for each sample is not looked at."""
+        if self._looking and self.inspection.on:
+            self.inspection.step_aside()
+
     @harmless
-    def dealt(self, iterator: Any, batch: Any) -> None:
+    def dealt(self, iterator: Any, batch: Any, replayed: bool = False) -> None:
+        self.inspection.come_back()
+        if replayed:
+            return
         if torch.is_grad_enabled():
             self.batches.dealt(iterator, batch, self.run.step)
         else:
@@ -236,6 +250,7 @@ class Learning:
 
     @harmless
     def loader_ended(self, iterator: Any) -> None:
+        self.inspection.come_back()
         if torch.is_grad_enabled():
             self.batches.ended(iterator)
 
@@ -310,7 +325,7 @@ class Learning:
     def gradients_zeroed(self, owner: Any) -> None:
         if self.attentive and not is_called_by(sys._getframe(2), "optimizer.py", "module.py"):
             place = _here()
-            if self.ledger.zeroed(place) and self.ledger.open and not self.run.scaled:
+            if self.ledger.zeroed(place, _parameters(owner)) and self.ledger.open and not self.run.scaled:
                 backward = self.run.backward_place
                 self.run.facts.note(
                     "gradients erased unused",
@@ -337,7 +352,9 @@ class Learning:
         if scaler.is_enabled():
             self.run.scaled = True
             self._scaler = weakref.ref(scaler)
-            if scaler._scale is not None and scaler._scale.device.type == "cpu":
+            if scaler._scale is None:
+                self._scale = float(scaler._init_scale)
+            elif scaler._scale.device.type == "cpu" or self._looking:
                 self._scale = float(scaler._scale)
 
     @harmless
@@ -395,6 +412,9 @@ class Learning:
         parameters = sentinel.parameters_of(optimizer)
         signals = held.signals
         signals.step_place = _here() or signals.step_place
+        signals.rate = wiring.rate(optimizer)
+        signals.highest_rate = max(signals.highest_rate, signals.rate)
+        signals.rates_seen += 1
         if signals.steps < STEPS and not held.closure:
             what, other = self.ledger.step_begins(optimizer, parameters)
             self._note_gradients(held, what, other)
@@ -410,6 +430,8 @@ class Learning:
                 self._note_orphans(held, parameters)
                 self._note_cut(held)
                 self.lookout.before_step(parameters)
+            # The optimiser's own arithmetic is not the program's.
+            self.inspection.stop()
 
     def _note_gradients(self, held: Held, what: str, other: Any) -> None:
         facts, step, signals = self.run.facts, self.run.step, held.signals
@@ -457,13 +479,13 @@ class Learning:
         return {key for held in self._held.values() if held.optimizer() is not None for key in held.ids}
 
     def _note_cut(self, held: Held) -> None:
+        cuts: dict[tuple[Place | None, str], list[str]] = {}
         for parameter, place, how in self._cut:
             if id(parameter) in held.ids and parameter.grad is None:
-                fact = self.run.facts.note("cut off", self.run.step, place, who=how, numbers={"how": how})
-                names = fact.numbers.setdefault("names", [])
-                if self.name(parameter) not in names:
-                    names.append(self.name(parameter))
-                fact.numbers["of"] = len(held.ids)
+                cuts.setdefault((place, how), []).append(self.name(parameter))
+        for (place, how), names in cuts.items():
+            unique = sorted(set(names))
+            self.run.facts.note("cut off", self.run.step, place, who=how, numbers={"how": how, "names": unique})
         self._cut = []
 
     @harmless
@@ -472,9 +494,7 @@ class Learning:
         held = self._hold(optimizer)
         signals = held.signals
         if self.attentive:
-            rate = wiring.rate(optimizer)
-            signals.rate = rate
-            signals.highest_rate = max(signals.highest_rate, rate)
+            self._loaded_since_step = False
             self.ledger.steps_since_backward += 1
             if signals.steps < STEPS and not held.closure:
                 self.ledger.step_ended(optimizer, sentinel.parameters_of(optimizer))
@@ -485,8 +505,8 @@ class Learning:
         signals.steps += 1
         run.step += 1
         step = run.step
-        if self._is_due(step):
-            self._start_looking()
+        if is_due(step, len(self._held)):
+            self.start_looking()
         self.attentive = self._looking or self.ledger.open or self.keepers.watching
         if step >= _CHECKPOINTS[self._next_check]:
             if self._next_check < len(_CHECKPOINTS) - 1:
@@ -495,13 +515,8 @@ class Learning:
                 return
             self.check()
 
-    def _is_due(self, step: int) -> bool:
-        """Is this step to be looked at? Every second of a pair only matters where optimisers take turns."""
-        if step in _LOOKS:
-            return step < 4 or step % 8 != 1 or len(self._held) > 1
-        return step > 129 and (step % _EVERY == 0 or (step % _EVERY == 1 and len(self._held) > 1))
-
-    def _start_looking(self) -> None:
+    def start_looking(self) -> None:
+        """Look closely at the step that comes next."""
         if self._may_inspect and not self.off:
             self._looking = True
             self.lookout.begin(self.run.step)
@@ -587,6 +602,17 @@ class Learning:
                 self.run.looks.append(self.lookout.look)
         self.check()
         self.switch_off()
+
+
+def _parameters(owner: Any) -> list[Tensor]:
+    return sentinel.parameters_of(owner) if hasattr(owner, "param_groups") else list(owner.parameters())
+
+
+def is_due(step: int, optimizers: int = 1) -> bool:
+    """Is this step to be looked at? Every second of a pair only matters where optimisers take turns."""
+    if step in _LOOKS:
+        return step < 4 or step % 8 != 1 or optimizers > 1
+    return step > 129 and (step % _EVERY == 0 or (step % _EVERY == 1 and optimizers > 1))
 
 
 def _here() -> Place | None:

@@ -223,7 +223,7 @@ class Lookout:
         measured = [p for p in parameters if p.requires_grad and p.layout == torch.strided and p.device.type != "meta"]
         if not measured:
             return
-        sizes = [float(n) for n in sentinel.norms([p.detach() for p in measured])]
+        sizes = [float(n) for n in sentinel.norms([before.get(id(p), p.detach()) for p in measured])]
         for order, (parameter, size) in enumerate(zip(measured, sizes, strict=True)):
             gradient = parameter.grad
             old = before.get(id(parameter))
@@ -277,6 +277,7 @@ def _input_look(root: RootCall, values: Tensor, inspection: Inspection) -> Input
         constant_columns=columns,
         normalised_first=first in _NORMALISING,
         column_values=held,
+        others=sum(isinstance(a, Tensor) for a in root.arguments) - 1,
     )
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from sleuth.findings import Place
-from sleuth.live.learning.inspection import VIEWS, Call, back
+from sleuth.live.learning.inspection import VIEWS, Call, ancestors, back
 from sleuth.live.signals import LossLook
 
 _CLASSES = ("cross_entropy", "nll_loss")
@@ -44,7 +44,7 @@ def look(call: Call, args: Any, kwargs: Any, result: Any, made: Call | None, mad
     return LossLook(
         function=call.name,
         place=call.place,
-        value=float(result) if result.numel() == 1 else math.nan,
+        value=float(result.detach()) if result.numel() == 1 else math.nan,
         input_shape=tuple(scores.shape),
         target_shape=tuple(target.shape),
         target_kind="class" if by_class else "probability" if call.name in (*_CLASSES, "kl_div") else "number",
@@ -68,12 +68,17 @@ def look(call: Call, args: Any, kwargs: Any, result: Any, made: Call | None, mad
         negated_at=None,
         share_of_loss=0.0,
         added_at=None,
-        target_rows_sum_to_one=_sums_to_one(target) if not by_class and target.dim() > 1 else True,
-        extra={"distinct_targets": int(numbers.unique().numel()), "weighted": given.get("weight") is not None,
+        target_rows_sum_to_one=by_class or target.dim() == 0 or _sums_to_one(target),
+        extra={"target_low_tenth": _quantile(numbers, 0.1), "target_high_tenth": _quantile(numbers, 0.9),
+               "distinct_targets": int(numbers.unique().numel()), "weighted": given.get("weight") is not None,
                "smoothed": bool(given.get("label_smoothing")), "log_target": bool(given.get("log_target")),
                "pos_weight": given.get("pos_weight") is not None,
                "input_spread_over_batch": _spread_over_batch(scores)},
     )  # fmt: skip
+
+
+def _quantile(numbers: Tensor, share: float) -> float:
+    return float(numbers.quantile(share)) if numbers.numel() else math.nan
 
 
 def _spread_over_batch(scores: Tensor) -> float:
@@ -85,7 +90,7 @@ def _spread_over_batch(scores: Tensor) -> float:
 
 
 def _sums_to_one(target: Tensor) -> bool:
-    sums = target.double().sum(dim=1)
+    sums = target.double().sum(dim=1 if target.dim() > 1 else 0)
     return bool(((sums - 1).abs() < 0.01).all()) and bool((target >= -1e-6).all())
 
 
@@ -122,6 +127,7 @@ class Term:
     factor: float
     flipped_at: Place | None
     added_at: Place | None
+    value: float = math.nan
 
 
 def terms(root: Call | None) -> Iterator[Term]:
@@ -129,6 +135,8 @@ def terms(root: Call | None) -> Iterator[Term]:
     todo = [] if root is None else [Term(root, 1.0, None, None)]
     while todo:
         term = todo.pop()
+        # A sum over many values has the value of the number it gives.
+        term.value = term.call.notes.get("value", term.value)
         parts = list(_parts(term))
         if parts:
             todo += parts
@@ -138,45 +146,67 @@ def terms(root: Call | None) -> Iterator[Term]:
 
 def _parts(term: Term) -> Iterator[Term]:
     call = term.call
-    name, scalars = call.name, call.notes.get("scalars", ())
+    name = call.name
     if name in _PASSING_ON and len(call.inputs) == 1:
-        yield Term(call.inputs[0], term.factor, term.flipped_at, term.added_at)
+        yield _part(term, call.inputs[0], 1.0)
     elif name in ("neg", "negative"):
-        for one in call.inputs[:1]:
-            yield Term(one, -term.factor, call.place, term.added_at)
-    elif name in ("mul", "div") and len(call.inputs) == 1 and len(scalars) == 1 and scalars[0]:
-        factor = scalars[0] if name == "mul" else 1 / scalars[0]
-        flipped = call.place if factor < 0 else term.flipped_at
-        yield Term(call.inputs[0], term.factor * factor, flipped, term.added_at)
+        yield from (_part(term, one, -1.0) for one in call.inputs[:1])
+    elif name in ("mul", "div"):
+        factor, one = _scaled(call)
+        if one is not None:
+            yield _part(term, one, factor)
     elif name == "add" and call.inputs and not call.shape:
         for one in call.inputs:
-            yield Term(one, term.factor, term.flipped_at, call.place)
+            yield _part(term, one, 1.0, added_at=call.place)
     elif name == "sub" and call.inputs and not call.shape:
-        reverse = call.notes.get("raw") == "__rsub__"
-        if len(call.inputs) == 1:
-            sign = -1.0 if reverse or call.notes.get("first_is_number") else 1.0
-            yield Term(call.inputs[0], sign * term.factor, call.place if sign < 0 else term.flipped_at, call.place)
-        else:
-            for one, sign in zip(call.inputs, (1.0, -1.0), strict=False):
-                yield Term(one, sign * term.factor, call.place if sign < 0 else term.flipped_at, call.place)
+        reverse = call.notes.get("raw") == "__rsub__" or call.notes.get("first_is_number")
+        signs = (1.0, -1.0) if len(call.inputs) > 1 else (-1.0 if reverse else 1.0,)
+        for one, sign in zip(call.inputs, signs, strict=False):
+            yield _part(term, one, sign, added_at=call.place)
+
+
+def _part(term: Term, call: Call, factor: float, added_at: Place | None = None) -> Term:
+    flipped = term.call.place if factor < 0 else term.flipped_at
+    return Term(call, term.factor * factor, flipped, term.added_at or added_at, term.value)
+
+
+def _scaled(call: Call) -> tuple[float, Call | None]:
+    """The one number that is multiplied by a constant here, and the constant: a weight, or a GradScaler's scale."""
+    scalars = call.notes.get("scalars", ())
+    if len(call.inputs) == 1 and len(scalars) == 1 and scalars[0]:
+        return (scalars[0] if call.name == "mul" else 1 / scalars[0]), call.inputs[0]
+    learnt = [one for one in call.inputs if one.has_grad]
+    if len(learnt) == 1 and not call.shape and not call.parameters:
+        before, after = learnt[0].notes.get("value", 0.0), call.notes.get("value", 0.0)
+        if before and math.isfinite(after / before):
+            return after / before, learnt[0]
+    return 1.0, None
 
 
 def place_in_sum(root: Call | None, losses: dict[int, LossLook]) -> None:
     """Say of each loss function's call how it entered the differentiated number."""
     found = list(terms(root))
-    values = [term.factor * term.call.notes.get("value", math.nan) for term in found]
-    total = sum(abs(value) for value in values if math.isfinite(value)) or 1.0
-    for term, value in zip(found, values, strict=True):
+    sizes = [abs(term.factor * term.value) for term in found]
+    total = sum(size for size in sizes if math.isfinite(size)) or 1.0
+    penalty, penalty_at = 0.0, None
+    for term, size in zip(found, sizes, strict=True):
+        share = size / total if math.isfinite(size) else 1.0
         loss = losses.get(term.call.number) or losses.get(getattr(back(term.call), "number", -1))
-        if loss is None:
-            continue
-        loss.is_root = True
-        loss.share_of_loss = abs(value) / total if math.isfinite(value) else 1.0
-        loss.negated_at = term.flipped_at if term.factor < 0 else None
-        loss.added_at = term.added_at
-    known = [loss for loss in losses.values() if loss.is_root]
-    others = [(t, abs(v)) for t, v in zip(found, values, strict=True) if t.call.number not in losses]
-    if known and others:
-        term, size = max(others, key=lambda pair: pair[1] if math.isfinite(pair[1]) else 0.0)
-        known[0].extra["largest_other"] = size / total if math.isfinite(size) else 0.0
-        known[0].extra["largest_other_at"] = term.added_at
+        if loss is not None:
+            loss.is_root = True
+            loss.share_of_loss = share
+            loss.negated_at = term.flipped_at if term.factor < 0 else None
+            loss.added_at = term.added_at
+        elif _is_penalty(term.call) and math.isfinite(size):
+            penalty += share
+            penalty_at = term.added_at
+    for loss in losses.values():
+        if loss.is_root:
+            loss.extra["penalty"] = penalty
+            loss.extra["penalty_at"] = penalty_at
+
+
+def _is_penalty(call: Call) -> bool:
+    """Does it depend on weights alone, and not on data?"""
+    behind = list(ancestors(call))
+    return any(one.parameters for one in behind) and all(one.module is None and not one.sources for one in behind)

@@ -27,9 +27,9 @@ class Schedules:
     def listening(self) -> bool:
         return self._count < _LISTEN
 
-    def made(self, scheduler: Any, by_library: bool) -> Place | None:
+    def made(self, scheduler: Any) -> Place | None:
         self._making.note(scheduler)
-        return None if by_library else self._making.place(scheduler)
+        return self._making.place(scheduler)
 
     def stepped(self, scheduler: Any, optimizer: OptimizerSignals | None, scaled: bool) -> None:
         self._count += 1

@@ -53,12 +53,16 @@ def note_orphans(
     }
     some_held = any(id(p) in leaves for p in parameters)
     made_of_held = {making.place(learning._owners.get(id(p))) for p in parameters if id(p) in leaves}
+    seen = set()
     for orphan in orphans:
         call = consumers.get(id(orphan))
         module = call.module if call is not None else None
         owns = module is not None and any(p is orphan for p in module._parameters.values())
         place = (making.place(module) if owns else making.place(orphan)) or (call.place if call else None)
         order = making.order(module) if owns else making.order(orphan)
+        if place in seen:
+            continue
+        seen.add(place)
         run.facts.note(
             "orphan",
             run.step,

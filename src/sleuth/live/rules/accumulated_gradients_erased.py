@@ -14,6 +14,9 @@ SHARE = 0.3
 
 
 def look(run: Run) -> Finding | None:
+    if any(fact.numbers["kind"] == "erased" for fact in run.facts.all("step without gradients")):
+        # Everything is erased, not all but the last.
+        return None
     used = {(f.place.path, f.place.line) for f in run.facts.all("backward used by a step") if f.place is not None}
     for fact in run.facts.all("gradients erased unused"):
         backward = fact.places.get("backward")

@@ -8,6 +8,8 @@ from sleuth.live.signals import Run
 
 TIER = 2.0
 LOOKS = 3
+# Where the loss falls all the same, something else than this input tells the samples apart.
+LEARNT = 0.9
 
 
 def look(run: Run) -> Finding | None:
@@ -15,6 +17,10 @@ def look(run: Run) -> Finding | None:
     same = [one for one in seen if one.identical_rows]
     targets = [loss for loss in run.training_losses if loss.is_root]
     if len(same) < LOOKS or len(same) < len(seen) or not any(loss.target_variance > 0 for loss in targets):
+        return None
+    if len({(i.low, i.high, i.mean) for i in same}) > 1 or any(i.others for i in same):
+        return None
+    if not run.mature or run.supervised is None or run.learns(LEARNT):
         return None
     one = same[0]
     return handbook.finding(

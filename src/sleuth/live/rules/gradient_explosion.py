@@ -17,7 +17,7 @@ LARGE, BURSTS = 100.0, 2
 def look(run: Run) -> Finding | None:
     if run.gradient.count < 50 or len(run.looks) < 3:
         return None
-    usual = run.gradient.median()
+    usual = max(run.gradient.median(), run.gradient.median(0.0, 0.1))
     early, late = run.gradient.median(0.0, 0.1), run.gradient.median(0.8, 1.0)
     grows = late > GROWTH * max(early, 1e-12) and late > LARGE and run.recent > 0.9 * run.start
     bursts = sum(stretch.high > max(GROWTH * usual, LARGE) for stretch in run.gradient)

@@ -8,12 +8,16 @@ from sleuth.live.signals import Run
 
 TIER = 0
 TIMES = 2
+PATIENCE = 256
 
 
 def look(run: Run) -> Finding | None:
     for fact in run.facts.all("cut off"):
         crashed = fact.numbers.get("all") and run.crash is not None and "require grad" in run.crash.message
-        if fact.times < TIMES and not crashed:
+        still = bool(run.looks) and fact.last_step >= run.looks[-1].step
+        # Under no_grad a part may be left out for a while on purpose.
+        settled = fact.numbers["how"] != "no_grad" or run.ended or run.step >= PATIENCE
+        if not crashed and (fact.times < TIMES or not still or not settled):
             continue
         how = _how(fact.numbers["how"])
         names = fact.numbers.get("names", [])

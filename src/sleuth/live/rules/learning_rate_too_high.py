@@ -24,7 +24,7 @@ def look(run: Run) -> Finding | None:
     own = trials[1.0]
     best = min((f for f in FACTORS[1:]), key=lambda f: _end(trials[f].after))
     lower = trials[best]
-    fails = _end(own.after) > FALLS * own.before
+    fails = _end(own.after) > FALLS * min(own.before, lower.before)
     if not fails or not _end(lower.after) < min(BETTER * _end(own.after), FALLS * lower.before):
         return None
     rate = held.highest_rate

@@ -13,7 +13,7 @@ STEPS = 20
 
 def look(run: Run) -> Finding | None:
     for held in run.optimizers:
-        if held.highest_rate == 0 and held.steps >= (3 if run.ended else STEPS):
+        if held.highest_rate == 0 and min(held.steps, held.rates_seen) >= (3 if run.ended else STEPS):
             place = held.scheduler_made if held.settings.get("lr") and held.scheduler_made else held.made
             return handbook.finding(
                 "learning-rate-zero",

@@ -17,7 +17,7 @@ def look(run: Run) -> Finding | None:
     for loss in run.training_losses:
         if loss.function != "nll_loss" or math.isnan(loss.row_log_sum) or loss.row_log_sum < FAR:
             continue
-        if loss.made_by == "log_softmax" and loss.made_dim == 1:
+        if loss.made_by == "log_softmax":
             continue
         probabilities = loss.row_sum_error < 1e-3 and loss.input_low >= 0
         what = "probabilities" if probabilities else "raw scores"

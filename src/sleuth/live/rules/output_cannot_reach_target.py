@@ -8,7 +8,7 @@ from sleuth.live.signals import Run
 
 TIER = 1
 RANGES = {"sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, float("inf")), "softmax": (0.0, 1.0)}
-# Targets that lie outside by this share of the whole spread of targets are out of reach, not rounded.
+# A tenth of the targets or more lie outside, by at least this share of the targets' spread: not a few odd ones.
 BEYOND = 0.1
 LOOKS = 2
 
@@ -19,8 +19,9 @@ def look(run: Run) -> Finding | None:
         if loss.function not in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss") or not loss.is_root:
             continue
         low, high = RANGES.get(loss.made_by, (float("-inf"), float("inf")))
-        slack = BEYOND * max(loss.target_high - loss.target_low, 1e-12)
-        if loss.target_low < low - slack or loss.target_high > high + slack:
+        lowest, highest = loss.extra["target_low_tenth"], loss.extra["target_high_tenth"]
+        slack = BEYOND * max(highest - lowest, 1e-12)
+        if lowest < low - slack or highest > high + slack:
             found.append(loss)
     if len(found) < LOOKS:
         return None

@@ -15,26 +15,26 @@ def look(run: Run) -> Finding | None:
     found = [
         loss
         for loss in run.training_losses
-        if loss.is_root and loss.share_of_loss < 1 - SHARE and loss.extra.get("largest_other", 0.0) > SHARE
+        if loss.is_root and loss.share_of_loss < 1 - SHARE and loss.extra.get("penalty", 0.0) > SHARE
     ]
     if len(found) < LOOKS or len(found) < 0.8 * len(run.looks) or not run.step >= 8:
         return None
     loss = found[-1]
     return handbook.finding(
         "regulariser-drowns-loss",
-        place=loss.extra.get("largest_other_at") or loss.place,
+        place=loss.extra.get("penalty_at") or loss.place,
         step=run.looks[0].step,
         certainty="likely",
         severity="warning",
         evidence=(
             Evidence("share of the loss function", loss.share_of_loss),
-            Evidence("share of the other term", loss.extra["largest_other"]),
+            Evidence("share of the penalty", loss.extra["penalty"]),
         ),
         chain=(
             Link(f"{loss.function} compares the output with the targets", loss.place),
             Link(
-                f"another term is added, {loss.extra['largest_other']:.1%} of the sum: the targets hardly count",
-                loss.extra.get("largest_other_at"),
+                f"a penalty on the weights is added: {loss.extra['penalty']:.1%} of the sum, the targets hardly count",
+                loss.extra.get("penalty_at"),
             ),
         ),
         fixes=(Fix("weight the penalty down until both terms are of a size at the start"),),

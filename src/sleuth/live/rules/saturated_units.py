@@ -8,15 +8,16 @@ from sleuth.live.signals import Run
 
 TIER = 2.3
 LOOKS = 3
-SATURATED = 0.9
+SATURATED, FROM_THE_START = 0.9, 0.5
 UNITS = 4
-# A network that learns all the same is left alone.
+# Where it was less at first, a network that learns all the same is left alone.
 LEARNT = 0.5
 
 
 def look(run: Run) -> Finding | None:
-    if not run.mature or (run.supervised is not None and run.learns(LEARNT)):
+    if not run.mature:
         return None
+    suffers = run.supervised is None or not run.learns(LEARNT)
     by_place: dict[tuple[str, int, str], list[float]] = {}
     last = {}
     for one in run.looks:
@@ -28,7 +29,10 @@ def look(run: Run) -> Finding | None:
                 by_place.setdefault(key, []).append(activation.saturated)
                 last[key] = activation
     for key, shares in by_place.items():
-        if len(shares) < LOOKS or any(share < SATURATED for share in shares[-LOOKS:]) or run.loss.count < 30:
+        if len(shares) < LOOKS or any(share < SATURATED for share in shares[-LOOKS:]):
+            continue
+        if min(shares) < SATURATED and (not suffers or shares[0] < FROM_THE_START):
+            # Updates drove them there: a matter of the learning rate.
             continue
         activation = last[key]
         return handbook.finding(

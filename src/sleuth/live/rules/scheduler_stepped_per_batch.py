@@ -12,7 +12,7 @@ TIER = 0
 TIMES = 8
 # A schedule that ends within half an epoch was not meant in batches, nor one that ends before the first of several.
 SHARE_OF_EPOCH, SHARE_OF_FIRST = 0.5, 0.9
-# Without a loader to count by: the rate was gone before this share of the run was over.
+# Or, looking back: the rate was gone before this share of the run was over.
 SHARE_OF_RUN = 0.25
 
 
@@ -24,11 +24,10 @@ def look(run: Run) -> Finding | None:
         if any(after - before != 1 for before, after in itertools.pairwise(at)):
             continue
         epoch = run.batches_per_epoch
+        gone = fact.numbers.get("gone_at")
+        early = run.ended and gone is not None and run.step >= 100 and gone < SHARE_OF_RUN * run.step
         if epoch is not None:
-            early = horizon < (SHARE_OF_FIRST if run.epochs > 1 else SHARE_OF_EPOCH) * epoch
-        else:
-            gone = fact.numbers.get("gone_at")
-            early = run.ended and gone is not None and run.step >= 100 and gone < SHARE_OF_RUN * run.step
+            early = early or horizon < (SHARE_OF_FIRST if run.epochs > 1 else SHARE_OF_EPOCH) * epoch
         if not early:
             continue
         return handbook.finding(

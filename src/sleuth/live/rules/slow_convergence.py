@@ -11,12 +11,18 @@ from sleuth.live.signals import Run
 TIER = 4.3
 # Still above this share of the start after the whole run, and always falling.
 SLOW = 0.5
-FASTER = 0.5
+# In the experiment ten times the rate goes this many times as far.
+FASTER = 4.0
+# A loss well below that of answering blindly is nearly done, and has every right to be slow.
+UNFINISHED = 0.3
 FACTORS = (1.0, 10.0, 100.0, 1000.0)
 
 
 def look(run: Run) -> Finding | None:
     if run.supervised is None or not run.ended or run.loss.count < 150 or run.recent < SLOW * run.start:
+        return None
+    chance = run.chance
+    if chance is None or run.recent < UNFINISHED * chance:
         return None
     parts = run.loss.means(5)
     if any(later > earlier for earlier, later in itertools.pairwise(parts)):
@@ -26,7 +32,8 @@ def look(run: Run) -> Finding | None:
     if trials is None or held is None:
         return None
     higher = trials[10.0]
-    if not higher.after < FASTER * trials[1.0].after or not higher.after < run.recent:
+    own = trials[1.0]
+    if higher.before - higher.after < FASTER * (own.before - own.after) or not higher.after < run.recent:
         return None
     rate = held.highest_rate
     return handbook.finding(

@@ -11,7 +11,7 @@ TIER = 1
 
 def look(run: Run) -> Finding | None:
     for loss in run.training_losses:
-        if loss.made_by not in ("softmax", "log_softmax", "log") or len(loss.input_shape) != 2:
+        if loss.made_by not in ("softmax", "log_softmax") or len(loss.input_shape) != 2:
             continue
         if loss.made_dim != 0 or loss.input_shape[0] < 2 or loss.input_shape[1] < 2:
             continue

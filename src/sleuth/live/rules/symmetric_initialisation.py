@@ -19,7 +19,7 @@ def look(run: Run) -> Finding | None:
     for name, equal in by_name.items():
         if len(equal) < LOOKS or not all(equal):
             continue
-        weight = next(w for w in run.looks[0].weights if w.name == name)
+        weight = next(w for one in run.looks for w in one.weights if w.name == name)
         return handbook.finding(
             "symmetric-initialisation",
             place=weight.initialised or weight.made,
