@@ -4,7 +4,7 @@ READY := .venv/.ready
 # One thread a process: two busy processes on two cores otherwise spend their time waiting for each other's threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench rivals clean
 
 demo: $(READY)
 	@$(BIN)/sleuth run zoo/demo/train.py; status=$$?; \
@@ -21,11 +21,15 @@ lint: $(READY)
 bench: $(READY)
 	@set -e; for benchmark in benchmarks/[!_]*.py; do echo "== $$benchmark"; $(BIN)/python "$$benchmark"; done
 
+# Five other tools in environments of their own: gigabytes, and hours.
+rivals: $(READY)
+	$(BIN)/python benchmarks/rivals
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[torch,dev]'
 	@touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	rm -rf .venv benchmarks/rivals/.cache .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

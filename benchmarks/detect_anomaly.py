@@ -74,7 +74,7 @@ def cases() -> list[Case]:
     found = []
     for path in sorted(ZOO.glob("*/case.toml")):
         manifest = tomllib.loads(path.read_text(encoding="utf-8"))
-        if manifest["engine"] == "live":
+        if manifest["engine"] == "live" and "step" in manifest:
             place = f"{manifest.get('file', 'bug.py')}:{manifest['line']}"
             run = tuple(manifest.get("run", ["bug.py"]))
             found.append(Case(path.parent.name, path.parent, run, manifest["diagnosis"], place))

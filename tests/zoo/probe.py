@@ -26,7 +26,8 @@ COLLAPSED = 1.0
 
 
 def is_bad(tensors: list[torch.Tensor]) -> bool:
-    return any(not bool(torch.isfinite(t).all()) for t in tensors if t.is_floating_point())
+    dense = [t.coalesce().values() if t.is_sparse else t for t in tensors if t.is_floating_point()]
+    return any(not bool(torch.isfinite(t).all()) for t in dense)
 
 
 def leaves(root: torch.Tensor) -> list[torch.Tensor]:

@@ -263,7 +263,7 @@ class Learning:
             frame = frame.f_back
         if frame is not None and frame.f_code.co_name == "train" and frame.f_code.co_filename.endswith("module.py"):
             return
-        self.modes.switched(module, bool(training), _here(), self.run.step)
+        self.modes.switched(module, bool(training), _here())
 
     @harmless
     def evaluation_begins(self, context: Any) -> None:

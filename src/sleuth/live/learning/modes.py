@@ -25,13 +25,13 @@ class Modes:
         self._ran_in_training_mode = False
         self._training_inputs: set[int] = set()
 
-    def switched(self, module: Any, training: bool, place: Place | None, step: int) -> None:
+    def switched(self, module: Any, training: bool, place: Place | None) -> None:
         if training:
             before = self._switch[0]() if self._switch is not None else None
             if before is not None and before in set(module.modules()):
                 self._switch = None
         elif any(True for _ in module.parameters()):
-            self._switch = (weakref.ref(module), place, step)
+            self._switch = (weakref.ref(module), place, len(self._run.optimizers))
             self.evaluations = 0
 
     def trained(self, inspection: Inspection, lookout: Lookout, optimised: set[int]) -> None:
@@ -46,7 +46,7 @@ class Modes:
 
     def _note_stuck(self, optimised: set[int], layers: set[int]) -> None:
         assert self._switch is not None
-        reference, place, _ = self._switch
+        reference, place, optimizers = self._switch
         module = reference()
         if module is None:
             return
@@ -57,7 +57,11 @@ class Modes:
                 "trained in evaluation mode",
                 self._run.step,
                 place,
-                numbers={"was_training": self._ran_in_training_mode, "evaluated": self.evaluations > 0},
+                numbers={
+                    "was_training": self._ran_in_training_mode,
+                    "evaluated": self.evaluations > 0,
+                    "same_optimizer": len(self._run.optimizers) == optimizers,
+                },
             )
 
     def evaluated(self, inspection: Inspection, lookout: Lookout, optimised: set[int]) -> None:

@@ -12,7 +12,9 @@ TIMES = 1
 
 def look(run: Run) -> Finding | None:
     for fact in run.facts.all("trained in evaluation mode"):
-        if fact.numbers["was_training"] or fact.numbers["evaluated"]:
+        # A new optimiser right after eval() begins another training, with the statistics fixed on purpose.
+        goes_on = fact.numbers["was_training"] and fact.numbers["same_optimizer"]
+        if goes_on or fact.numbers["evaluated"]:
             return handbook.finding(
                 "model-left-in-eval",
                 place=fact.place,
