@@ -34,7 +34,7 @@ from sleuth.program import place_of, users_frame
 
 # Close looks: often while the run is young, then now and then. Two on end, for programs with two optimisers.
 _LOOKS = frozenset((0, 1, 2, 3, 8, 9, 16, 17, 24, 32, 33, 48, 64, 65, 96, 128, 129))
-_EVERY = 128
+_EVERY = 256
 _LOOKS_KEPT = 64
 # Of a step that gathers the gradients of many backward passes, the first few are looked at.
 _BACKWARDS_IN_LOOK = 4
