@@ -124,13 +124,15 @@ def markdown(results: Mapping[str, Any]) -> str:
             f"| {sums['could not do its work']} | {sums['broke the program']} | {costs} |"
         )
     able = [name for name, sums in tools.items() if "problem" not in sums]
+    rows = [row for row in results["rows"] if any(name in row for name in able)]
+    lines += ["", f"{len(rows)} of {len(results['rows'])} programs were run; an empty cell was not."]
     lines += ["", "| bug | diagnosis | " + " | ".join(able) + " |", "|---|---|" + "---|" * len(able)]
-    for row in results["rows"]:
+    for row in rows:
         if "diagnosis" in row:
             marks = " | ".join(MARKS[row[name]["cause"]] if name in row else "" for name in able)
             lines.append(f"| {row['program'].partition('/')[0]} | {row['diagnosis']} | {marks} |")
     lines += ["", "| healthy program | " + " | ".join(able) + " |", "|---|" + "---|" * len(able)]
-    for row in results["rows"]:
+    for row in rows:
         if "diagnosis" not in row:
             marks = " | ".join(alarm_mark(row.get(name)) for name in able)
             lines.append(f"| {row['program']} | {marks} |")
