@@ -186,6 +186,12 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
     return frame
 
 
+def users_place(frame: FrameType | None) -> Place | None:
+    """Where that frame stands in the source."""
+    users = users_frame(frame)
+    return None if users is None else place_of(users.f_code, users.f_lasti)
+
+
 def line_of(code: CodeType, instruction: int) -> int:
     """The line an instruction of a code object stands on."""
     line = code.co_firstlineno

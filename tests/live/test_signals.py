@@ -57,9 +57,8 @@ def a_loss(**changes: object) -> LossLook:
         "function": "cross_entropy", "place": None, "value": 1.0, "input_shape": (8, 2), "target_shape": (8,),
         "target_kind": "class", "made_by": "linear", "made_at": None, "made_dim": None, "input_low": -1.0,
         "input_high": 1.0, "row_sum_error": 1.0, "row_log_sum": 1.0, "target_low": 0.0, "target_high": 1.0,
-        "target_mean": 0.5, "target_variance": 0.25, "input_variance": 1.0, "integral_targets": True, "labels": {},
+        "target_mean": 0.5, "target_variance": 0.25, "integral_targets": True, "labels": {},
         "predictions": {}, "reduction": "mean", "is_root": True, "negated_at": None, "share_of_loss": 1.0,
-        "added_at": None,
     }  # fmt: skip
     return LossLook(**{**values, **changes})  # type: ignore[arg-type]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -75,7 +74,7 @@ class Both:
 
         def tell(step: int, loss: float, gradient_norm: float) -> None:
             write(step, loss, gradient_norm)
-            self._learning.heard(math.nan if loss is None else loss, gradient_norm)
+            self._learning.heard(loss, gradient_norm)
 
         return tell
 

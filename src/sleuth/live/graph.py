@@ -5,6 +5,7 @@ of another round of the same loop, operation by operation."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -71,7 +72,7 @@ def suspect(root: Tensor, on_birth: Any) -> Suspect | None:
 
 def in_order(root: Tensor) -> list[Any]:
     """The nodes below a tensor, in the order in which their operations ran."""
-    operations = (node for node in _nodes_below([root]) if not _is_leaf(node))
+    operations = (node for node in nodes_below([root]) if not _is_leaf(node))
     return sorted(operations, key=lambda node: node._sequence_nr())
 
 
@@ -82,7 +83,7 @@ def leaves_below(tensors: Any) -> list[Tensor]:
 
 def leaves_and_size(tensors: Any) -> tuple[list[Tensor], int]:
     """The same, and how many nodes the backward pass goes through."""
-    nodes = _nodes_below([tensors] if isinstance(tensors, Tensor) else list(tensors))
+    nodes = nodes_below([tensors] if isinstance(tensors, Tensor) else list(tensors))
     return [node.variable for node in nodes if _is_leaf(node)], len(nodes)
 
 
@@ -90,11 +91,11 @@ def _is_leaf(node: Any) -> bool:
     return "AccumulateGrad" in node.name()
 
 
-def _nodes_below(roots: list[Tensor]) -> list[Any]:
-    """Every autograd node that these tensors depend on, once."""
+def nodes_below(roots: list[Tensor], most: float = math.inf) -> list[Any]:
+    """Every autograd node that these tensors depend on, once, or so many of them."""
     seen: dict[Any, None] = {}
     todo = [root.grad_fn for root in roots]
-    while todo:
+    while todo and len(seen) < most:
         node = todo.pop()
         if node is not None and node not in seen:
             seen[node] = None

@@ -26,10 +26,6 @@ class Fact:
     numbers: dict[str, Any] = field(default_factory=dict)
     places: dict[str, Place | None] = field(default_factory=dict)
 
-    @property
-    def steps(self) -> int:
-        return self.last_step - self.first_step + 1
-
 
 class Facts:
     """Every fact of a run, counted by what happened where and to whom."""
@@ -184,7 +180,6 @@ class WeightLook:
     rows_equal: bool | None = None
     unchanged: float | None = None
     half: bool = False
-    order: int = 0
     is_embedding: bool = False
 
 
@@ -196,8 +191,7 @@ class ActivationLook:
     place: Place | None
     layer: str
     layer_made: Place | None
-    # Shares between 0 and 1: of zero values, of units that are zero for every sample, of values at the function's ends.
-    zeros: float
+    # Shares between 0 and 1: of units that are zero for every sample, of values at the function's ends.
     dead: float
     saturated: float
     units: int
@@ -229,7 +223,6 @@ class LossLook:
     target_high: float
     target_mean: float
     target_variance: float
-    input_variance: float
     integral_targets: bool
     labels: dict[int, int]
     predictions: dict[int, int]
@@ -237,7 +230,6 @@ class LossLook:
     is_root: bool
     negated_at: Place | None
     share_of_loss: float
-    added_at: Place | None
     target_rows_sum_to_one: bool = True
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -271,14 +263,11 @@ class Look:
     activations: list[ActivationLook] = field(default_factory=list)
     losses: list[LossLook] = field(default_factory=list)
     inputs: list[InputLook] = field(default_factory=list)
-    # Linear maps whose input came straight from another linear map: (first, second made at); and how many there were.
+    # Linear maps whose input came straight from another linear map: first, second, and where that is made.
     linear_pairs: list[tuple[str, str, Place | None]] = field(default_factory=list)
-    linear_layers: int = 0
     nonlinearities: int = 0
     normalisations: int = 0
     dropouts: list[tuple[float, Place | None]] = field(default_factory=list)
-    optimizer: int = 0
-    seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -298,6 +287,11 @@ class Trial:
     before: float
     after: float
     says: str
+
+    @property
+    def reached(self) -> float:
+        """The loss at the end; infinite where it was lost on the way."""
+        return math.inf if math.isnan(self.after) else self.after
 
 
 class Laboratory(Protocol):
@@ -366,6 +360,11 @@ class Run:
     labels: dict[int, int] = field(default_factory=dict)
 
     @property
+    def stepping(self) -> list[OptimizerSignals]:
+        """The optimisers that have stepped."""
+        return [held for held in self.optimizers if held.steps]
+
+    @property
     def mature(self) -> bool:
         """Has it gone on for long enough to judge its curves?"""
         return self.loss.count >= (100 if self.ended else 256)
@@ -394,7 +393,7 @@ class Run:
     def supervised(self) -> LossLook | None:
         """The loss function of a plain supervised run: one optimiser, one known loss, the same at every look, and
         targets that come from the data."""
-        if len([o for o in self.optimizers if o.steps]) != 1:
+        if len(self.stepping) != 1:
             return None
         roots = [[loss for loss in look.losses if loss.is_root] for look in self.looks]
         seen = [found[0] for found in roots if len(found) == 1]

@@ -128,7 +128,7 @@ class Calls(TorchFunctionMode):
         self.current: str | None = None
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        before, self.current = self.current, _called_name(func)
+        before, self.current = self.current, called_name(func)
         try:
             return func(*args, **(kwargs or {}))
         finally:
@@ -156,7 +156,7 @@ _OPERATORS |= {
 _NOT_A_NAME = {"get", "set", "getitem", "setitem", "wrapped_fn", "backward", "apply", "multi_head_attention_forward"}
 
 
-def _called_name(func: Any) -> str | None:
+def called_name(func: Any) -> str | None:
     name = getattr(func, "__name__", "").strip("_")
     name = _OPERATORS.get(name, name)
     return None if not name or name in _NOT_A_NAME else name

@@ -15,7 +15,7 @@ from sleuth.live.learning.looks import Lookout
 from sleuth.live.learning.making import Making
 from sleuth.live.naming import same_memory
 from sleuth.live.signals import Run
-from sleuth.program import place_of, users_frame
+from sleuth.program import users_place
 
 _BATCHES = 256
 
@@ -62,11 +62,8 @@ class BatchLedger:
         except TypeError:
             several = False
         if before is not None and before[0] == indices and step > before[1] and several:
-            frame = users_frame(sys._getframe(1))
-            place = place_of(frame.f_code, frame.f_lasti) if frame is not None else None
-            self._run.facts.note(
-                "same batch again", step, place, numbers={"batches": len(loader), "rows": len(indices)}
-            )
+            place = users_place(sys._getframe(1))
+            self._run.facts.note("same batch again", step, place, numbers={"batches": len(loader)})
 
     def _note_classes(self, batch: Any) -> None:
         labels = next((tensor for name, tensor in named_tensors(batch) if name == self._label), None)

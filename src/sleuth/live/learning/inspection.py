@@ -17,7 +17,7 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from sleuth.findings import Place
-from sleuth.live.trace import _called_name
+from sleuth.live.trace import called_name
 from sleuth.program import is_users, place_of
 
 # They pass the numbers on as they are, in another shape, order, type or place.
@@ -77,7 +77,6 @@ class Call:
     # The leaves among the arguments: parameters, and tensors that were there before.
     parameters: list[Tensor]
     sources: list[Any]
-    input_shapes: list[tuple[int, ...]]
     shape: tuple[int, ...]
     had_grad: bool
     has_grad: bool
@@ -102,7 +101,6 @@ class Inspection(TorchFunctionMode):
         self.calls: list[Call] = []
         self.modules: list[Any] = []
         self.roots: list[RootCall] = []
-        self.full = True
         self._on_call = on_call
         self._failed = failed
         self._by_id: dict[int, tuple[weakref.ref[Tensor], Call]] = {}
@@ -117,7 +115,7 @@ class Inspection(TorchFunctionMode):
         return self._on
 
     def start(self) -> None:
-        self._forget()
+        self.forget()
         if self._on:
             self._paused = False
             return
@@ -150,14 +148,12 @@ class Inspection(TorchFunctionMode):
         self._aside.clear()
         if self._stepped_aside:
             self._stepped_aside = self._on = False
-        elif self._on and _get_current_function_mode_stack()[-1:] == [self]:
+        elif self._on and self._on_top():
             self._on = False
             self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         self.calls, self.roots, self._by_id = [], [], {}
-
-    forget = _forget
 
     def call_of(self, tensor: Any) -> Call | None:
         """The call that made this tensor, or last wrote to it."""
@@ -191,9 +187,7 @@ class Inspection(TorchFunctionMode):
         inputs: list[Call] = []
         parameters: list[Tensor] = []
         sources: list[Any] = []
-        shapes: list[tuple[int, ...]] = []
         for tensor in _tensors((args, kwargs)):
-            shapes.append(tuple(tensor.shape))
             maker = self.call_of(tensor)
             if isinstance(tensor, nn.Parameter):
                 parameters.append(tensor)
@@ -209,7 +203,6 @@ class Inspection(TorchFunctionMode):
             inputs,
             parameters,
             sources,
-            shapes,
             tuple(outputs[0].shape) if outputs else (),
             had_grad,
             any(t.requires_grad for t in outputs),
@@ -245,7 +238,7 @@ class Inspection(TorchFunctionMode):
             self._paused = False
             for tensor in _tensors(output):
                 maker = Call(
-                    "attention", None, 0, module, [], [], [], [], tuple(tensor.shape), False,
+                    "attention", None, 0, module, [], [], [], tuple(tensor.shape), False,
                     tensor.requires_grad, torch.is_grad_enabled(), len(self.calls),
                 )  # fmt: skip
                 self._by_id[id(tensor)] = (weakref.ref(tensor), maker)
@@ -259,7 +252,6 @@ class Inspection(TorchFunctionMode):
             root = self.roots[-1]
             root.arguments = args
             root.outputs = [self.call_of(t) for t in _tensors(output)]
-            root.output_ids = [weakref.ref(t) for t in _tensors(output)]
 
     def _on_top(self) -> bool:
         return bool(_get_current_function_mode_stack()[-1:] == [self])
@@ -275,7 +267,6 @@ class RootCall:
     grad_enabled: bool
     arguments: Any = ()
     outputs: list[Call | None] = field(default_factory=list)
-    output_ids: list[Any] = field(default_factory=list)
 
     @property
     def place(self) -> Place | None:
@@ -322,10 +313,8 @@ def _name(func: Any) -> str | None:
     if name in ("__get__", "__set__"):
         getter = getattr(getattr(func, "__self__", None), "__name__", "")
         return getter if name == "__get__" and getter in _GETTERS else None
-    name = _called_name(func) or name.strip("_")
-    return (
-        name if name not in ("backward", "size", "dim", "is_floating_point", "repr", "format", "len", "hash") else None
-    )
+    name = called_name(func) or name.strip("_")
+    return name if name not in _NOT_CALLS else None
 
 
 def _users_line() -> tuple[CodeType | None, int, int]:

@@ -12,6 +12,7 @@ from typing import Any, TypeGuard
 from torch import Tensor
 
 from sleuth.findings import Place
+from sleuth.live import graph
 from sleuth.live.signals import Run
 from sleuth.program import place_at, users_frame
 
@@ -92,16 +93,7 @@ def _keeps(value: Any, tokens: list[Any]) -> bool:
 def _count(tensor: Tensor, tokens: list[Any], most: int = 400) -> int:
     """How many of the marked nodes of earlier steps the graph of this tensor contains."""
     wanted = {id(token) for token in tokens}
-    seen: set[Any] = set()
-    todo, found = [tensor.grad_fn], 0
-    while todo and len(seen) < most:
-        node = todo.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        found += id(_metadata(node).get("sleuth")) in wanted
-        todo += [parent for parent, _ in node.next_functions]
-    return found
+    return sum(id(_metadata(node).get("sleuth")) in wanted for node in graph.nodes_below([tensor], most))
 
 
 def _metadata(node: Any) -> dict[str, Any]:

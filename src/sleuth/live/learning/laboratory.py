@@ -6,6 +6,7 @@ training. Nothing of the program is touched: the model is copied, the random gen
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 import time
 from collections.abc import Iterable
@@ -26,6 +27,8 @@ _MOST_PARAMETERS = 20_000_000
 # A rate probe takes this many steps, learning by heart more.
 PROBE_STEPS = 40
 BY_HEART_STEPS = 150
+# What schedulers leave in a parameter group.
+_OF_SCHEDULERS = ("initial_lr", "max_lr", "min_lr", "max_momentum", "base_momentum")
 
 
 @dataclass(eq=False)
@@ -113,9 +116,8 @@ class Bench:
 
     def optimizer(self, optimizer: Any) -> None:
         """The run's own optimiser, as the pattern for those of the experiments."""
-        self._optimizer = (type(optimizer), [
-            {key: value for key, value in group.items() if key != "params"} for group in optimizer.param_groups
-        ][:1])  # fmt: skip
+        group = optimizer.param_groups[0]
+        self._optimizer = (type(optimizer), {key: value for key, value in group.items() if key != "params"})
 
     # Experiments
 
@@ -144,34 +146,32 @@ class Bench:
         )
 
     def rates(self, factors: Iterable[float]) -> dict[float, Trial] | None:
-        chosen = tuple(factors)
-        found: dict[float, Trial] | None = self._once(("rates", chosen), lambda: self._probe_rates(chosen))
-        return found
-
-    def _probe_rates(self, factors: tuple[float, ...]) -> dict[float, Trial] | None:
-        if len(self._recipes) < 2 or self._optimizer is None:
-            return None
-        kind, groups = self._optimizer
-        own = self._run.optimizers[0].highest_rate if self._run.optimizers else 0.0
         found: dict[float, Trial] = {}
         for factor in factors:
-            settings = {**groups[0], "lr": own * factor}
-            for name in ("initial_lr", "max_lr", "min_lr", "max_momentum", "base_momentum"):
-                settings.pop(name, None)
-
-            def build(parameters: Any, settings: dict[str, Any] = settings) -> Any:
-                return kind([{"params": list(parameters), **settings}], **_needed(kind, settings))
-
-            losses = self._train(self._recipes, PROBE_STEPS, build)
-            if not losses:
+            trial: Trial | None = self._once(("rate", factor), lambda factor=factor: self._probe_rate(factor))
+            if trial is None:
                 return None
-            window = max(1, min(len(self._recipes), len(losses) // 3))
-            start = sum(losses[:window]) / window
-            end = sum(losses[-window:]) / window
-            found[factor] = Trial(
-                f"lr × {factor:g}", start, end, f"lr = {own * factor:.3g}: the loss goes from {start:.4g} to {end:.4g}"
-            )
+            found[factor] = trial
         return found
+
+    def _probe_rate(self, factor: float) -> Trial | None:
+        if len(self._recipes) < 2 or self._optimizer is None:
+            return None
+        kind, pattern = self._optimizer
+        rate = factor * (self._run.optimizers[0].highest_rate if self._run.optimizers else 0.0)
+        settings = {key: value for key, value in pattern.items() if key not in _OF_SCHEDULERS} | {"lr": rate}
+        losses = self._train(
+            self._recipes,
+            PROBE_STEPS,
+            lambda parameters: kind([{"params": parameters, **settings}], **_needed(kind, settings)),
+        )
+        if not losses:
+            return None
+        window = max(1, min(len(self._recipes), len(losses) // 3))
+        start = sum(losses[:window]) / window
+        end = sum(losses[-window:]) / window
+        says = f"lr = {rate:.3g}: the loss goes from {start:.4g} to {end:.4g}"
+        return Trial(f"lr × {factor:g}", start, end, says)
 
     def unseen(self) -> Trial | None:
         found: Trial | None = self._once("unseen", self._carry_over)
@@ -204,16 +204,14 @@ class Bench:
 
     def _guarded(self, experiment: Any) -> Any:
         random, started = self._states.take(), time.process_time()
-        threads = torch.get_num_threads()
         try:
-            with torch.enable_grad(), torch.random.fork_rng(devices=[]):
+            with torch.enable_grad():
                 return experiment()
         except Exception:
             # The copy could not do what the model does: then there is no experiment, and no harm.
             return None
         finally:
             random.restore()
-            torch.set_num_threads(threads)
             self._left -= time.process_time() - started
 
     def _copy(self) -> Any:
@@ -259,8 +257,6 @@ def _mean_loss(model: Any, recipes: list[_Recipe]) -> float:
 
 def _needed(kind: Any, settings: dict[str, Any]) -> dict[str, Any]:
     """An optimiser of the user's own may ask for settings that have no default."""
-    import inspect
-
     needed = {}
     for name, parameter in list(inspect.signature(kind.__init__).parameters.items())[2:]:
         if parameter.default is inspect.Parameter.empty and name in settings:

@@ -11,7 +11,6 @@ from typing import Any
 from torch import Tensor
 
 from sleuth.findings import Place
-from sleuth.live.signals import Facts
 
 # After this many steps of an optimiser its wiring is known.
 STEPS = 24
@@ -27,12 +26,10 @@ class _Account:
     speakers: list[Tensor]
     used: dict[int, Mark] = field(default_factory=dict)
     touched: set[int] = field(default_factory=set)
-    used_after_backward: int = -1
 
 
 class Ledger:
-    def __init__(self, facts: Facts) -> None:
-        self._facts = facts
+    def __init__(self) -> None:
         self._accounts: dict[int, _Account] = {}
         self._last_use: dict[int, tuple[int, int, int]] = {}
         self.backwards = 0

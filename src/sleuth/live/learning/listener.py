@@ -30,7 +30,7 @@ from sleuth.live.learning.schedules import Schedules
 from sleuth.live.learning.taps import is_called_by
 from sleuth.live.signals import Crash, Evaluation, OptimizerSignals, Run
 from sleuth.live.stop import Stop
-from sleuth.program import place_of, users_frame
+from sleuth.program import place_of, users_frame, users_place
 
 # Close looks: often while the run is young, then now and then. Two on end, for programs with two optimisers.
 _LOOKS = frozenset((0, 1, 2, 3, 8, 9, 16, 17, 24, 32, 33, 48, 64, 65, 96, 128, 129))
@@ -69,7 +69,7 @@ class Learning:
         self.failed = failed
         self.run = Run()
         self.making = Making()
-        self.ledger = Ledger(self.run.facts)
+        self.ledger = Ledger()
         self.schedules = Schedules(self.run, self.making)
         self.batches = BatchLedger(self.run, self.making)
         self.keepers = Keepers(self.run)
@@ -527,7 +527,6 @@ class Learning:
     def _end_look(self, held: Held) -> None:
         with self._quietly():
             parameters = sentinel.parameters_of(held.optimizer())
-            self.lookout.look.optimizer = held.number
             self.lookout.after_step(self._owners, parameters)
             self.modes.trained(self.inspection, self.lookout, self._optimised())
             broadcasts = [c for c in self.inspection.calls if "broadcast" in c.notes]
@@ -616,8 +615,7 @@ def is_due(step: int, optimizers: int = 1) -> bool:
 
 
 def _here() -> Place | None:
-    frame = users_frame(sys._getframe(1))
-    return None if frame is None else place_of(frame.f_code, frame.f_lasti)
+    return users_place(sys._getframe(1))
 
 
 def _direct_line(frame: Any) -> tuple[Any, int] | None:

@@ -76,8 +76,6 @@ class Lookout:
             self.look.normalisations += 1
         elif name in _NORMALISING:
             self.look.normalisations += 1
-        elif name in LINEAR:
-            self.look.linear_layers += 1
         if (
             isinstance(result, Tensor)
             and result.numel() == 1
@@ -140,7 +138,6 @@ class Lookout:
                 place=self.applied(call),
                 layer=self._layer_name(maker),
                 layer_made=self._made(maker) if maker is not None else None,
-                zeros=float(zero.double().mean()),
                 dead=float(zero.all(dim=1).double().mean()),
                 saturated=saturated,
                 units=by_unit.shape[0],
@@ -224,7 +221,7 @@ class Lookout:
         if not measured:
             return
         sizes = [float(n) for n in sentinel.norms([before.get(id(p), p.detach()) for p in measured])]
-        for order, (parameter, size) in enumerate(zip(measured, sizes, strict=True)):
+        for parameter, size in zip(measured, sizes, strict=True):
             gradient = parameter.grad
             old = before.get(id(parameter))
             owner = owners.get(id(parameter))
@@ -243,7 +240,6 @@ class Lookout:
                     rows_equal=None if rows is None else bool((rows == rows[:1]).all()),
                     unchanged=float((change == 0).double().mean()) if half and change is not None else None,
                     half=half,
-                    order=order,
                     is_embedding=isinstance(owner, nn.Embedding | nn.EmbeddingBag),
                 )
             )

@@ -59,7 +59,6 @@ def look(call: Call, args: Any, kwargs: Any, result: Any, made: Call | None, mad
         target_high=float(numbers.max()) if numbers.numel() else math.nan,
         target_mean=float(numbers.mean()) if numbers.numel() else math.nan,
         target_variance=float(numbers.var(correction=0)) if numbers.numel() else math.nan,
-        input_variance=float(scores.double().flatten()[:_SOME].var(correction=0)),
         integral_targets=bool((numbers == numbers.round()).all()),
         labels=labels,
         predictions=predictions,
@@ -67,11 +66,9 @@ def look(call: Call, args: Any, kwargs: Any, result: Any, made: Call | None, mad
         is_root=False,
         negated_at=None,
         share_of_loss=0.0,
-        added_at=None,
         target_rows_sum_to_one=by_class or target.dim() == 0 or _sums_to_one(target),
         extra={"target_low_tenth": _quantile(numbers, 0.1), "target_high_tenth": _quantile(numbers, 0.9),
                "distinct_targets": int(numbers.unique().numel()), "weighted": given.get("weight") is not None,
-               "smoothed": bool(given.get("label_smoothing")), "log_target": bool(given.get("log_target")),
                "pos_weight": given.get("pos_weight") is not None,
                "input_spread_over_batch": _spread_over_batch(scores)},
     )  # fmt: skip
@@ -196,7 +193,6 @@ def place_in_sum(root: Call | None, losses: dict[int, LossLook]) -> None:
             loss.is_root = True
             loss.share_of_loss = share
             loss.negated_at = term.flipped_at if term.factor < 0 else None
-            loss.added_at = term.added_at
         elif _is_penalty(term.call) and math.isfinite(size):
             penalty += share
             penalty_at = term.added_at

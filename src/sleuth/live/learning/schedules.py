@@ -9,7 +9,7 @@ from typing import Any
 from sleuth.findings import Place
 from sleuth.live.learning.making import Making
 from sleuth.live.signals import OptimizerSignals, Run
-from sleuth.program import place_of, users_frame
+from sleuth.program import users_place
 
 _LISTEN = 4096
 # A rate that has fallen to a hundredth no longer trains.
@@ -35,12 +35,10 @@ class Schedules:
         self._count += 1
         if optimizer is None:
             return
-        frame = users_frame(sys._getframe(1))
-        place = place_of(frame.f_code, frame.f_lasti) if frame is not None else None
         fact = self._run.facts.note(
             "scheduler stepped",
             self._run.step,
-            place,
+            users_place(sys._getframe(1)),
             who=id(scheduler),
             numbers={"kind": type(scheduler).__name__, "horizon": horizon(scheduler), "scaled": scaled},
             made=self._making.place(scheduler),

@@ -52,7 +52,6 @@ def note_orphans(
         id(p) for root in inspection.roots if (module := root.module()) is not None for p in module.parameters()
     }
     some_held = any(id(p) in leaves for p in parameters)
-    made_of_held = {making.place(learning._owners.get(id(p))) for p in parameters if id(p) in leaves}
     seen = set()
     for orphan in orphans:
         call = consumers.get(id(orphan))
@@ -76,7 +75,6 @@ def note_orphans(
                 "stale": len(stale),
                 "some_held": some_held,
                 "orphans": len(orphans),
-                "beside_held": place in made_of_held,
             },
             optimizer=held.signals.made,
         )

@@ -13,7 +13,7 @@ GROWTH = 1.05
 
 
 def look(run: Run) -> Finding | None:
-    if len([o for o in run.optimizers if o.steps]) != 1 or run.step < 20:
+    if len(run.stepping) != 1 or run.step < 20:
         return None
     flipped = [loss for loss in run.training_losses if loss.is_root and loss.negated_at is not None]
     if len(flipped) < LOOKS or any(loss.share_of_loss < 0.9 for loss in flipped):

@@ -17,7 +17,7 @@ TIMES = 3.0
 def look(run: Run) -> Finding | None:
     sizes = dict(run.graph_sizes)
     steps = sorted(sizes)
-    if len(steps) < LOOKS or len([o for o in run.optimizers if o.steps]) != 1:
+    if len(steps) < LOOKS or len(run.stepping) != 1:
         return None
     counts = [sizes[step] for step in steps]
     if any(later <= earlier for earlier, later in itertools.pairwise(counts)) or counts[-1] < TIMES * counts[0]:

@@ -18,14 +18,14 @@ def look(run: Run) -> Finding | None:
     if run.supervised is None or not run.mature or run.learns(LEARNT):
         return None
     trials = run.laboratory.rates(FACTORS)
-    held = next((o for o in run.optimizers if o.steps), None)
+    held = next(iter(run.stepping), None)
     if trials is None or held is None:
         return None
     own = trials[1.0]
-    best = min((f for f in FACTORS[1:]), key=lambda f: _end(trials[f].after))
+    best = min(FACTORS[1:], key=lambda f: trials[f].reached)
     lower = trials[best]
-    fails = _end(own.after) > FALLS * min(own.before, lower.before)
-    if not fails or not _end(lower.after) < min(BETTER * _end(own.after), FALLS * lower.before):
+    fails = own.reached > FALLS * min(own.before, lower.before)
+    if not fails or not lower.reached < min(BETTER * own.reached, FALLS * lower.before):
         return None
     rate = held.highest_rate
     return handbook.finding(
@@ -51,7 +51,3 @@ def look(run: Run) -> Finding | None:
         ),
         fixes=(Fix(f"lr={rate * best:.3g}", verified=True),),
     )
-
-
-def _end(value: float) -> float:
-    return value if value == value else float("inf")

@@ -30,11 +30,11 @@ def look(run: Run) -> Finding | None:
     if not shares or statistics.median(shares) > UPDATE:
         return None
     trials = run.laboratory.rates(FACTORS)
-    held = next((o for o in run.optimizers if o.steps), None)
+    held = next(iter(run.stepping), None)
     if trials is None or held is None:
         return None
     own = trials[1.0]
-    best = min(FACTORS[1:], key=lambda f: trials[f].after if trials[f].after == trials[f].after else float("inf"))
+    best = min(FACTORS[1:], key=lambda f: trials[f].reached)
     higher = trials[best]
     fall, own_fall = higher.before - higher.after, own.before - own.after
     if fall < BETTER * higher.before or fall < TIMES * own_fall:

@@ -13,7 +13,7 @@ GROWTH = 5.0
 
 
 def look(run: Run) -> Finding | None:
-    if not run.mature or len([o for o in run.optimizers if o.steps]) != 1:
+    if not run.mature or len(run.stepping) != 1:
         return None
     if not run.start > 0 or run.recent < GROWTH * run.start:
         return None

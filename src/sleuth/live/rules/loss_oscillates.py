@@ -28,7 +28,7 @@ def look(run: Run) -> Finding | None:
     epoch = run.batches_per_epoch
     if share < SHARE or swing < SWING or period > LONGEST or (epoch and abs(period - epoch) < 0.1 * epoch):
         return None
-    held = next(o for o in run.optimizers if o.steps)
+    held = run.stepping[0]
     return handbook.finding(
         "loss-oscillates",
         place=held.made,

@@ -28,7 +28,7 @@ def look(run: Run) -> Finding | None:
     if any(later > earlier for earlier, later in itertools.pairwise(parts)):
         return None
     trials = run.laboratory.rates(FACTORS)
-    held = next((o for o in run.optimizers if o.steps), None)
+    held = next(iter(run.stepping), None)
     if trials is None or held is None:
         return None
     higher = trials[10.0]

@@ -13,7 +13,7 @@ LEARNT = 0.9
 
 
 def look(run: Run) -> Finding | None:
-    held = next((o for o in run.optimizers if o.steps), None)
+    held = next(iter(run.stepping), None)
     if held is None or not held.settings.get("weight_decay") or not run.mature or len(run.looks) < 4:
         return None
     if run.supervised is None or run.learns(LEARNT):
