@@ -175,9 +175,9 @@ def exit_status(findings: tuple[Finding, ...]) -> int:
 
 def finding_to_json(finding: Finding) -> dict[str, Any]:
     plain = {f.name: getattr(finding, f.name) for f in fields(Finding)}
-    plain["place"] = _place_to_json(finding.place)
+    plain["place"] = place_to_json(finding.place)
     plain["evidence"] = [{"name": item.name, "value": _listed(item.value)} for item in finding.evidence]
-    plain["chain"] = [{"place": _place_to_json(link.place), "what": link.what} for link in finding.chain]
+    plain["chain"] = [{"place": place_to_json(link.place), "what": link.what} for link in finding.chain]
     plain["fixes"] = [
         {
             "title": fix.title,
@@ -201,20 +201,20 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
         if data[name] not in get_args(allowed):
             raise ValueError(f"{name} {data[name]!r} is not one of {', '.join(get_args(allowed))}")
     plain = {f.name: data[f.name] for f in fields(Finding)}
-    plain["place"] = _place_from_json(data["place"])
+    plain["place"] = place_from_json(data["place"])
     plain["evidence"] = tuple(Evidence(item["name"], item["value"]) for item in data["evidence"])
-    plain["chain"] = tuple(Link(link["what"], _place_from_json(link["place"])) for link in data["chain"])
+    plain["chain"] = tuple(Link(link["what"], place_from_json(link["place"])) for link in data["chain"])
     plain["fixes"] = tuple(
         Fix(fix["title"], tuple(Edit(**edit) for edit in fix["edits"]), fix["verified"]) for fix in data["fixes"]
     )
     return Finding(**plain)
 
 
-def _place_to_json(place: Place | None) -> dict[str, Any] | None:
+def place_to_json(place: Place | None) -> dict[str, Any] | None:
     return None if place is None else {f.name: getattr(place, f.name) for f in fields(Place)}
 
 
-def _place_from_json(data: Mapping[str, Any] | None) -> Place | None:
+def place_from_json(data: Mapping[str, Any] | None) -> Place | None:
     return None if data is None else Place(**data)
 
 

@@ -5,75 +5,192 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from sleuth.findings import Finding, Report, finding_from_json, finding_to_json
+from sleuth.findings import Finding, Place, Report, finding_from_json, finding_to_json, place_to_json
 
+SCHEMA = 2
 ROWS = "record.jsonl"
+LATEST = "latest.json"
 # A row every so many seconds at most: nobody reads faster, and a step of a millisecond should not pay for more.
 SECONDS_BETWEEN_ROWS = 0.05
-# Every such row up to this many, then every second, every fourth ...: the file grows with the logarithm of the run.
-ROWS_BEFORE_THINNING = 4096
+# What waits for its row, and the newest values, are on disk within this.
+SECONDS_BETWEEN_LATEST = 0.5
+# Each such amount of rows doubles the steps that a row covers: the file grows with the logarithm of the run.
+BYTES_BEFORE_THINNING = 1_000_000
 RUNS_KEPT = 20
 
 
-class Record:
-    """The writer. Each row goes straight to the system, so it outlives a SIGKILL of this process."""
+class Reader(Protocol):
+    """Whoever else wants to know what is written."""
 
-    def __init__(self, root: Path, program: str) -> None:
-        runs = root / "runs"
-        stamp = time.strftime("%Y%m%d-%H%M%S")
-        self.folder = runs / f"{stamp}-{Path(program.removeprefix('-m ')).stem}-{os.getpid()}"
+    def row(self, row: dict[str, Any]) -> object: ...
+
+    def finding(self, finding: Finding) -> object: ...
+
+
+class Record:
+    """The writer. Each row goes straight to the system, so it outlives a SIGKILL of this process.
+
+    No value is dropped: those that share a row are told by their mean, lowest, highest and number."""
+
+    def __init__(
+        self,
+        root: Path,
+        program: str,
+        arguments: Sequence[str] = (),
+        *,
+        folder: Path | None = None,
+        rank: int = 0,
+        ranks: int = 1,
+    ) -> None:
+        """`folder` is given where several ranks share one run."""
+        self.rank = rank
+        self.folder = folder or new_folder(root, program)
         self.folder.mkdir(parents=True, exist_ok=True)
         ignore = root / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n")
         self._process = os.getpid()
-        self._file = os.open(self.folder / ROWS, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        self._every = 1
-        self._due = 0.0
-        self._rows = 0
-        _keep_newest(runs, RUNS_KEPT)
-        self._write({"row": "start", "schema": 1, "program": program, "arguments": sys.argv[1:], "time": time.time()})
+        self._file = os.open(self.folder / file_of_rank(rank), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._began = time.monotonic()
+        self._row_due = self._latest_due = 0.0
+        self._steps_per_row = 1
+        self._bytes = 0
+        self._pending: dict[str, list[float]] = {}
+        self._pending_from = self._step = -1
+        self._newest: dict[str, float] = {}
+        self.also: list[Reader] = []
+        _keep_newest(self.folder.parent, RUNS_KEPT)
+        self._write(
+            {
+                "row": "start",
+                "schema": SCHEMA,
+                "program": program,
+                "arguments": list(arguments),
+                "time": time.time(),
+                "process": self._process,
+                "rank": rank,
+                "ranks": ranks,
+            }
+        )
 
-    def step(self, step: int, loss: float, gradient_norm: float) -> None:
+    def values(self, step: int, values: Mapping[str, float]) -> None:
+        """Numbers of a step, by name. A step may be told in several calls: its row is written when the next begins."""
         now = time.monotonic()
-        if now < self._due:
+        if step > self._step >= 0 and now >= self._row_due and step - self._pending_from >= self._steps_per_row:
+            self._row_due = now + SECONDS_BETWEEN_ROWS
+            self._flush()
+        pending = self._pending
+        for name, value in values.items():
+            held = pending.get(name)
+            if held is None:
+                pending[name] = [value, value, value, 1]
+            else:
+                held[0] += value
+                if value < held[1]:
+                    held[1] = value
+                if value > held[2]:
+                    held[2] = value
+                held[3] += 1
+        self._newest.update(values)
+        if self._pending_from < 0:
+            self._pending_from = step
+        self._step = max(step, self._step)
+        if now >= self._latest_due:
+            self._latest_due = now + SECONDS_BETWEEN_LATEST
+            self._write_latest()
+
+    def _flush(self) -> None:
+        row = self._row()
+        if row is None:
             return
-        self._due = now + SECONDS_BETWEEN_ROWS * self._every
-        self._rows += 1
-        if self._rows >= ROWS_BEFORE_THINNING:
-            self._rows = 0
-            self._every *= 2
-            self._write({"row": "thinned", "seconds_between_rows": SECONDS_BETWEEN_ROWS * self._every})
-        row = f'{{"row":"step","step":{step},"loss":{_number(loss)},"gradient_norm":{_number(gradient_norm)}}}\n'
-        self._put(row)
+        self._pending, self._pending_from = {}, -1
+        self._bytes += self._write(row)
+        for also in self.also:
+            also.row(row)
+        if self._bytes >= BYTES_BEFORE_THINNING:
+            self._bytes = 0
+            self._steps_per_row *= 2
+            self._write({"row": "thinned", "steps_per_row": self._steps_per_row})
+
+    def _row(self) -> dict[str, Any] | None:
+        if self._pending_from < 0:
+            return None
+        return {
+            "row": "values",
+            "step": self._pending_from,
+            "steps": self._step - self._pending_from + 1,
+            "time": round(time.monotonic() - self._began, 3),
+            "v": {name: _told(*held) for name, held in self._pending.items()},
+        }
+
+    def _write_latest(self) -> None:
+        """The newest values, and the row in the making, in a file of their own that is replaced as a whole."""
+        if self._process != os.getpid() or self.rank:
+            return
+        told = {
+            "step": self._step,
+            "time": round(time.monotonic() - self._began, 3),
+            "v": {name: _number(value) for name, value in self._newest.items()},
+            "pending": self._row(),
+        }
+        draft = self.folder / f"{LATEST}.new"
+        draft.write_text(json.dumps(told, allow_nan=False))
+        draft.replace(self.folder / LATEST)
 
     def finding(self, finding: Finding) -> None:
+        self._flush()
         self._write({"row": "finding", "finding": finding_to_json(finding)})
+        for also in self.also:
+            also.finding(finding)
+
+    def expectation(self, says: str, place: Place | None) -> None:
+        self._write({"row": "expectation", "says": says, "place": place_to_json(place)})
+
+    def bundle(self, name: str, identity: str, step: int) -> None:
+        """The failing step was kept in a file of this folder; its identity is proof that this run wrote it."""
+        self._write({"row": "bundle", "path": name, "id": identity, "step": step})
 
     def end(self, status: int, how: str, steps: int) -> None:
+        self._flush()
+        self._write_latest()
         self._write({"row": "end", "exit": status, "how": how, "steps": steps, "time": time.time()})
         if self._process == os.getpid():
             os.close(self._file)
 
-    def _write(self, row: dict[str, Any]) -> None:
-        self._put(json.dumps(row, allow_nan=False) + "\n")
-
-    def _put(self, text: str) -> None:
+    def _write(self, row: dict[str, Any]) -> int:
         # A forked DataLoader worker holds the same file; only the run itself may write to it.
-        if self._process == os.getpid():
-            os.write(self._file, text.encode())
+        if self._process != os.getpid():
+            return 0
+        return os.write(self._file, (json.dumps(row, allow_nan=False, separators=(",", ":")) + "\n").encode())
 
 
-def _number(value: float) -> str:
-    return repr(value) if math.isfinite(value) else f'"{value}"'
+def new_folder(root: Path, program: str) -> Path:
+    """Where a run that begins now is recorded."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    return root / "runs" / f"{stamp}-{Path(program.removeprefix('-m ')).stem}-{os.getpid()}"
+
+
+def file_of_rank(rank: int) -> str:
+    return f"record-rank{rank}.jsonl" if rank else ROWS
+
+
+def _told(total: float, low: float, high: float, count: float) -> Any:
+    if count == 1:
+        return _number(total)
+    return [_number(total / count), _number(low), _number(high), int(count)]
+
+
+def _number(value: float) -> float | str:
+    """Six digits are more than any curve shows; strict JSON has no NaN."""
+    return float(f"{value:.6g}") if math.isfinite(value) else str(float(value))
 
 
 def _keep_newest(runs: Path, most: int) -> None:
@@ -99,35 +216,68 @@ def newest(root: Path) -> Path:
     return max(folders, key=lambda folder: (folder / ROWS).stat().st_mtime_ns)
 
 
-def rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """Every whole row; a last line that a kill has cut short is left out."""
-    with open(folder / ROWS, encoding="utf-8", errors="replace") as lines:
+def ranks(folder: Path) -> list[int]:
+    """The ranks that have written to a run's folder."""
+    others = [re.fullmatch(r"record-rank(\d+)\.jsonl", path.name) for path in folder.iterdir()]
+    return ([0] if (folder / ROWS).is_file() else []) + sorted(int(found[1]) for found in others if found)
+
+
+def rows(folder: Path, rank: int = 0) -> Iterator[dict[str, Any]]:
+    """Every whole row; a last line that a kill has cut short is left out, a row that it kept from being written is
+    made up for from the newest values."""
+    last = -1.0
+    ended = False
+    with open(folder / file_of_rank(rank), encoding="utf-8", errors="replace") as lines:
         for line in lines:
             try:
                 row = json.loads(line)
             except ValueError:
                 continue
             if isinstance(row, dict) and "row" in row:
+                if row["row"] == "values":
+                    last = row["time"]
+                ended = ended or row["row"] == "end"
                 yield row
+    pending = None if rank or ended else latest(folder).get("pending")
+    if pending is not None and pending["time"] > last:
+        yield pending
+
+
+def latest(folder: Path) -> dict[str, Any]:
+    """The newest values of a run: `step`, `time`, `v` by name; empty before there are any."""
+    try:
+        told = json.loads((folder / LATEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _findings(folder: Path, rank: int) -> list[Finding]:
+    return [finding_from_json(row["finding"]) for row in rows(folder, rank) if row["row"] == "finding"]
 
 
 def read(folder: Path) -> Story:
     """The report of a run, finished or not. Raises LookupError where the folder holds no record."""
     if not (folder / ROWS).is_file():
         raise LookupError(f"{folder} holds no record of a run")
-    program, found, last, end = "?", [], None, None
+    from sleuth.live.ranks.merge import together
+
+    program, several, last, end = "?", 1, None, None
+    found = {rank: _findings(folder, rank) for rank in ranks(folder)}
     for row in rows(folder):
         if row["row"] == "start":
-            program = row["program"]
-        elif row["row"] == "finding":
-            found.append(finding_from_json(row["finding"]))
-        elif row["row"] == "step":
+            program, several = row["program"], max(several, row["ranks"])
+        elif row["row"] == "values" and "loss" in row["v"]:
             last = row
         elif row["row"] == "end":
             end = row
-    findings = tuple(found)
+    findings = together(found, several)
     if end is not None:
         report = Report("run", program, findings, exit=end["exit"])
         return Story(report, f"{program}: {end['how']} after {end['steps']:,} steps, exit status {end['exit']}")
-    seen = f"last seen at step {last['step']:,}, loss {last['loss']}" if last else "before its first step"
+    seen = "before its first step"
+    if last is not None:
+        loss = last["v"]["loss"]
+        seen = f"last seen at step {last['step'] + last['steps'] - 1:,}, "
+        seen += f"loss {loss[0] if isinstance(loss, list) else loss}"
     return Story(Report("run", program, findings), f"{program}: killed or still running, {seen}")

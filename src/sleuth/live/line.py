@@ -1,0 +1,19 @@
+"""One line of ours among what the program prints: on standard error, never through the middle of a progress bar."""
+
+from __future__ import annotations
+
+import sys
+
+
+def say(text: str) -> None:
+    """Write `sleuth: text`. With tqdm's bars on the screen the line goes above them."""
+    line = f"sleuth: {text}"
+    if bars_are_shown():
+        sys.modules["tqdm.std"].tqdm.write(line, file=sys.stderr)
+    elif sys.stderr is not None:
+        print(line, file=sys.stderr, flush=True)
+
+
+def bars_are_shown() -> bool:
+    tqdm = sys.modules.get("tqdm.std")
+    return tqdm is not None and bool(getattr(tqdm.tqdm, "_instances", ()))
