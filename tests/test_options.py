@@ -110,7 +110,7 @@ def test_the_search_stays_in_the_repository(project):
         ("[tool.sleuth]\nignroe = []", "[tool.sleuth] has no setting 'ignroe'; did you mean ignore?"),
         (
             "[tool.sleuth]\nzzz = 1",
-            "[tool.sleuth] has no setting 'zzz'; it may have ignore, format, output, run, report",
+            "[tool.sleuth] has no setting 'zzz'; it may have ignore, format, output, expect, run, report, view, replay",
         ),
         ("[tool.sleuth.rnu]\n", "[tool.sleuth] has no setting 'rnu'; did you mean run?"),
         (

@@ -16,8 +16,9 @@ RECORD = Path(".sleuth")
 
 _NAMES, _TEXT, _SWITCH = "a list of diagnosis names", "a text in quotes", "true or false"
 _SECONDS = "a number of seconds, 0 or more"
-_SHARED = {"ignore": _NAMES, "format": _TEXT, "output": _TEXT}
-_OF_COMMAND = {"run": {"keep-going": _SWITCH, "record": _TEXT, "experiments": _SECONDS}, "report": {"record": _TEXT}}
+_SENTENCES = "a list of sentences, or of tables with `says`, `every`, `warmup` and `tolerance`"
+_SHARED = {"ignore": _NAMES, "format": _TEXT, "output": _TEXT, "expect": _SENTENCES}
+_OF_COMMAND = {"run": {"keep-going": _SWITCH, "record": _TEXT, "experiments": _SECONDS, "tensorboard": _TEXT, "status": _SWITCH, "bundle": _SWITCH}, "report": {"record": _TEXT}, "view": {"record": _TEXT}, "replay": {"record": _TEXT}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,10 @@ class Options:
     keep_going: bool = False
     record: Path | None = RECORD
     experiments: float | None = None
+    expect: tuple[Mapping[str, Any], ...] = ()
+    tensorboard: Path | None = None
+    status: bool = False
+    bundle: bool = True
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -57,8 +62,21 @@ def resolve(args: Namespace, command: str) -> Options:
         ignore=ignore,
         keep_going=bool(_first(getattr(args, "keep_going", None), settings.get("keep-going"), False)),
         record=_record(args, settings.get("record")),
+        expect=_expected(getattr(args, "expect", None) or (), settings.get("expect", ())),
+        tensorboard=_path(_first(getattr(args, "tensorboard", None), settings.get("tensorboard"))),
+        status=bool(_first(getattr(args, "status", None), settings.get("status"), False)),
         experiments=_seconds(getattr(args, "experiments", None), settings.get("experiments")),
+        bundle=bool(_first(getattr(args, "bundle", None), settings.get("bundle"), True)),
     )
+
+
+def _expected(on_the_line: Iterable[str], in_file: Iterable[Any]) -> tuple[Mapping[str, Any], ...]:
+    """Expectations add up, as the ignored names do."""
+    return tuple({"says": one} if isinstance(one, str) else one for one in (*in_file, *on_the_line))
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
 
 
 def _record(args: Namespace, in_file: str | None) -> Path | None:
@@ -102,11 +120,13 @@ class _Settings:
     def settings_of(self, command: str) -> dict[str, Any]:
         """The settings of a command's own table over the shared ones; a relative path starts at the file's folder."""
         own = dict(self.tables.get(command, {}))
-        if command == "report" and "record" in self.tables.get("run", {}):
-            # A report looks where the run was told to write.
+        if command in ("report", "view", "replay") and "record" in self.tables.get("run", {}):
+            # Both look where the run was told to write.
             own.setdefault("record", self.tables["run"]["record"])
-        merged = {**self.shared, **own, "ignore": [*self.shared.get("ignore", ()), *own.get("ignore", ())]}
-        for key in ("output", "record"):
+        merged = {**self.shared, **own}
+        for key in ("ignore", "expect"):
+            merged[key] = [*self.shared.get(key, ()), *own.get(key, ())]
+        for key in ("output", "record", "tensorboard"):
             if key in merged and merged[key] != "-":
                 merged[key] = _shown(self.path.parent / merged[key])
         return merged
@@ -166,9 +186,20 @@ def _check(settings: Mapping[str, Any], allowed: Mapping[str, str], where: str, 
 def _fits(value: Any, wanted: str) -> bool:
     if wanted is _NAMES:
         return isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if wanted is _SENTENCES:
+        return isinstance(value, list) and all(_is_expectation(one) for one in value)
     if wanted is _SECONDS:
         return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
     return isinstance(value, bool if wanted is _SWITCH else str)
+
+
+def _is_expectation(value: Any) -> bool:
+    kinds = {"says": str, "every": int, "warmup": int, "tolerance": int | float}
+    return isinstance(value, str) or (
+        isinstance(value, dict)
+        and "says" in value
+        and all(key in kinds and isinstance(item, kinds[key]) for key, item in value.items())
+    )
 
 
 def _suggestion(key: str, allowed: list[str]) -> str:

@@ -58,13 +58,15 @@ from sleuth import handbook, program
 from sleuth.findings import Place, Report, exit_status
 
 
-def run(subject, *, keep_going, record, ignore, experiments=None):
-    seen = {"keep_going": keep_going, "record": record and str(record), "ignore": sorted(ignore)}
+def run(subject, *, keep_going, record, ignore, publish, tensorboard, status, bundle, experiments=None):
+    seen = {"tensorboard": tensorboard and str(tensorboard), "status": status, "bundle": bundle, "keep_going": keep_going, "record": record and str(record), "ignore": sorted(ignore)}
     seen["experiments"] = experiments
     Path("seen.json").write_text(json.dumps(seen))
     found = () if "healthy" in subject.name else (handbook.finding("log-of-zero", place=Place(subject.name, 1)),)
     status = program.run(subject).status
-    return Report("run", subject.name, found, status or exit_status(found))
+    report = Report("run", subject.name, found, status or exit_status(found))
+    publish(report)
+    return report
 
 
 @dataclass
@@ -89,6 +91,7 @@ def newest(root):
 
 live, record = types.ModuleType("sleuth.live"), types.ModuleType("sleuth.live.record")
 live.run, record.read, record.newest, live.record = run, read, newest, record
+live.NoTensorBoard = RuntimeError
 sys.modules.update({"sleuth.live": live, "sleuth.live.record": record})
 import sleuth
 sleuth.live = live

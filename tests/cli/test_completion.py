@@ -39,7 +39,7 @@ def test_the_bash_script_is_valid(bash_script):
     ("words", "offered"),
     [
         (["ru"], ["run"]),
-        (["re"], ["report"]),
+        (["re"], ["replay", "report"]),
         (["explain", "log-"], ["log-of-zero", "log-of-zeta"]),
         (["explain", "--root-cause", "inv"], ["invalid-range"]),
         (["run", "--fo"], ["--format"]),

@@ -46,7 +46,7 @@ def test_python_m_sleuth_is_the_same_command():
     ("arguments", "message"),
     [
         (["rnu"], "sleuth: there is no command 'rnu'; did you mean run?\n"),
-        (["xyz"], "sleuth: there is no command 'xyz'; choose one of run, report, explain, completion\n"),
+        (["xyz"], f"sleuth: there is no command 'xyz'; choose one of {', '.join(cli.COMMANDS)}\n"),
         (["--bogus"], "sleuth: there is no option --bogus; `sleuth --help` lists the commands\n"),
         (["train.py"], "sleuth: train.py is not a command; did you mean `sleuth run train.py`?\n"),
         (["explain", "--bogus"], "sleuth: unrecognized arguments: --bogus; see `sleuth explain --help`\n"),

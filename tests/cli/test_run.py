@@ -57,14 +57,17 @@ def test_a_double_dash_before_the_script_is_ours(sleuth, script):
 
 
 def test_the_program_is_watched_with_the_chosen_options(sleuth, script, seen):
-    sleuth(
-        "run", "--keep-going", "--record", "notes", "--ignore", "log-of-zero,log-of-zeta", "--experiments", "3", script
-    )
+    options = ["--keep-going", "--record", "notes", "--ignore", "log-of-zero,log-of-zeta", "--experiments", "3"]
+    options += ["--tensorboard", "events", "--status", "--no-bundle"]
+    sleuth("run", *options, script)
     assert seen() == {
         "keep_going": True,
         "record": "notes",
         "ignore": ["log-of-zero", "log-of-zeta"],
         "experiments": 3.0,
+        "tensorboard": "events",
+        "status": True,
+        "bundle": False,
     }
 
 

@@ -126,7 +126,7 @@ def test_an_error_inside_sleuth_is_said_once_and_the_program_goes_on(run_script:
         import sleuth.live.sentinel
         def broken(*arguments):
             raise RuntimeError("a fault of ours")
-        sleuth.live.sentinel.total_norm = broken
+        sleuth.live.sentinel.norm_of = broken
         model = torch.nn.Linear(2, 1)
         optimizer = torch.optim.SGD(model.parameters(), 0.1)
         for step in range(5):

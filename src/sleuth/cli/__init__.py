@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         def execute(self, args: Namespace) -> int: ...
 
 
-COMMANDS = ("run", "report", "explain", "completion")
+COMMANDS = ("run", "replay", "report", "view", "explain", "completion")
 CANNOT = 2
 INTERRUPTED = 130
 
@@ -43,6 +43,7 @@ examples:
   sleuth run train.py --lr 3        run a program and say where its first NaN was born
   sleuth explain log-of-zero        what a diagnosis means and how to fix it
   sleuth report                     the report of the last run, even if it was killed
+  sleuth view                       the findings and curves of the last run in the browser, also while it runs
 
 exit status: 0 nothing found, 1 something found, 2 Sleuth could not do its job
 """

@@ -16,7 +16,7 @@ examples:
   tcsh   sleuth completion tcsh > ~/.sleuth.tcsh         and source it in ~/.tcshrc
 """
 
-_A_FILE = ("program", "output")
+_A_FILE = ("program", "output", "export")
 _A_FOLDER = ("record", "run")
 _A_DIAGNOSIS = ("name", "ignore")
 

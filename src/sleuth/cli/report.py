@@ -42,16 +42,16 @@ def execute(args: Namespace) -> int:
     chosen = options.resolve(args, "report")
     outlet = Outlet(chosen)
     try:
-        story = record.read(_folder(args.run, chosen))
+        story = record.read(chosen_folder(args.run, chosen))
     except (LookupError, OSError, ValueError) as problem:
-        raise Refusal(_one_line(problem)) from None
+        raise Refusal(one_line(problem)) from None
     report = _without_ignored(story.report, chosen.ignore)
     streams.complain(story.summary)
     outlet.publish(report)
     return _status(report)
 
 
-def _folder(named: str | None, chosen: Options) -> Path:
+def chosen_folder(named: str | None, chosen: Options) -> Path:
     from pathlib import Path
 
     from sleuth.live import record
@@ -64,7 +64,7 @@ def _folder(named: str | None, chosen: Options) -> Path:
     return folder
 
 
-def _one_line(problem: Exception) -> str:
+def one_line(problem: Exception) -> str:
     if isinstance(problem, OSError) and problem.strerror:
         return f"{problem.filename}: {problem.strerror}"
     return str(problem.args[0]) if problem.args else type(problem).__name__

@@ -26,6 +26,8 @@ examples:
   sleuth run --format json train.py          the report on stdout, what the program prints on stderr
   sleuth run --ignore log-of-zero train.py   silence a diagnosis
   sleuth run --experiments 0 train.py        never try a learning rate on a copy of the model
+  sleuth run --expect "the loss falls by half within 200 steps" train.py
+  sleuth run --tensorboard runs train.py     the curves as TensorBoard event files as well
 
 exit status: the program's own when that is not 0; else 0 nothing found, 1 something found;
 2 when the program could not be started
@@ -47,9 +49,24 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long experiments on a copy of the model may take in all, when training goes badly (default: 20)",
     )
+    parser.add_argument(
+        "--expect",
+        metavar="SENTENCE",
+        action="append",
+        help="what should be true of the run, in words; repeat it for more (see `sleuth explain broken-expectation`)",
+    )
+    parser.add_argument("--tensorboard", metavar="DIR", help="write the curves as TensorBoard event files, too")
+    parser.add_argument("--status", action="store_true", default=None, help="show step, loss and speed while it runs")
     record = parser.add_mutually_exclusive_group()
     record.add_argument("--record", metavar="DIR", help="where to note the run as it goes (default: .sleuth)")
     record.add_argument("--no-record", action="store_true", help="note nothing on disk")
+    parser.add_argument(
+        "--no-bundle",
+        dest="bundle",
+        action="store_false",
+        default=None,
+        help="do not keep the first step that fails for `sleuth replay`",
+    )
     options.add_arguments(parser)
 
 
@@ -60,9 +77,7 @@ def execute(args: Namespace) -> int:
     target, *arguments = _words(args)
     chosen = options.resolve(args, "run")
     outlet = Outlet(chosen)
-    report = _watched(target, arguments, args.module, chosen, outlet)
-    outlet.publish(report)
-    return report.exit
+    return _watched(target, arguments, args.module, chosen, outlet).exit
 
 
 def _words(args: Namespace) -> list[str]:
@@ -89,5 +104,36 @@ def _watched(target: str, arguments: list[str], module: bool, chosen: Options, o
         if missing.name != "torch":
             raise
         raise Refusal("this needs PyTorch, which is not installed here: pip install 'sleuth[torch]'") from None
+    if chosen.tensorboard is not None and chosen.record is None:
+        raise Refusal("--tensorboard takes its curves from the record: leave out --no-record")
+    _say_expectations(chosen)
     seconds = {} if chosen.experiments is None else {"experiments": chosen.experiments}
-    return live.run(subject, keep_going=chosen.keep_going, record=chosen.record, ignore=chosen.ignore, **seconds)
+    try:
+        return live.run(
+            subject,
+            keep_going=chosen.keep_going,
+            record=chosen.record,
+            ignore=chosen.ignore,
+            tensorboard=chosen.tensorboard,
+            status=chosen.status,
+            bundle=chosen.bundle,
+            publish=outlet.publish,
+            **seconds,
+        )
+    except live.NoTensorBoard as problem:
+        raise Refusal(str(problem)) from None
+
+
+def _say_expectations(chosen: Options) -> None:
+    if not chosen.expect:
+        return
+    from sleuth.live.expectations import NotUnderstood, said
+
+    for one in chosen.expect:
+        settings = dict(one)
+        try:
+            said(settings.pop("says"), **settings)
+        except NotUnderstood as problem:
+            raise Refusal(str(problem)) from None
+        except ValueError as problem:
+            raise Refusal(f"{one['says']!r}: {problem}") from None

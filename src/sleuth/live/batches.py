@@ -81,6 +81,11 @@ class Dealer:
         # Across steps only the batch in use is kept, which the loop holds anyway. A loader that fetches ahead of the
         # loop (accelerate's) and a sentinel that reads a step late need the one before it, too.
         self.keeps = 1
+        # Held until another deals or this one ends: an exception frees the loop's iterator before anybody hears of it.
+        self.last: Dealt | None = None
+        # What is to be dealt again, by data set: by the next iterator over it where the present one is given up. A loop
+        # that counts its batches (a trainer's) does that when a loader that fetches ahead is near its end.
+        self._left_over: dict[int, list[Batch]] = {}
         self._all: list[weakref.ref[Dealt]] = []
 
     def of(self, iterator: Any) -> Dealt:
@@ -89,6 +94,7 @@ class Dealer:
             dealt = Dealt(getattr(iterator, "_dataset", None))
             dealt.in_order = getattr(iterator, "_num_workers", 1) == 0
             iterator.__dict__["_sleuth_dealt"] = dealt
+            dealt.again.extend(self._left_over.pop(id(dealt.dataset), ()))
             self._all = [reference for reference in self._all if reference() is not None]
             self._all.append(weakref.ref(dealt))
         return dealt
@@ -102,6 +108,16 @@ class Dealer:
         if newest is None or newest.ended:
             return []
         return [dealt for dealt in self._alive() if not dealt.ended and dealt.tick > newest.tick_before]
+
+    def deal_again(self, loaders: list[Dealt], window: int) -> None:
+        for dealt in loaders:
+            batches = dealt.to_replay(window)
+            dealt.again = deque(batches)
+            self._left_over[id(dealt.dataset)] = batches
+
+    def enough(self) -> None:
+        """Nothing is to be dealt again any more."""
+        self._left_over.clear()
 
     def newest(self) -> Dealt | None:
         return max(self._alive(), key=lambda dealt: dealt.tick, default=None)

@@ -52,7 +52,7 @@ class Record:
     ) -> None:
         """`folder` is given where several ranks share one run."""
         self.rank = rank
-        self.folder = folder or new_folder(root, program)
+        self.folder = (folder or new_folder(root, program)).absolute()
         self.folder.mkdir(parents=True, exist_ok=True)
         ignore = root / ".gitignore"
         if not ignore.exists():

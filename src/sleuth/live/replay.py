@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 
 from sleuth.findings import Place
-from sleuth.live.batches import Dealt, named_tensors
+from sleuth.live.batches import Dealer, Dealt, named_tensors
 from sleuth.live.graph import Suspect
 from sleuth.live.numbers import is_finite
 from sleuth.live.rewind import Site, may_leave, rewind
@@ -24,14 +23,14 @@ from sleuth.live.trace import Op, Trace
 # loader that fetches ahead (accelerate's) deals the failing batch two steps late.
 ATTEMPTS = 3
 
-Way = Literal["loader", "loop", "next step"]
+Way = Literal["loader", "loop", "closure", "next step"]
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """What was seen to go wrong, and where the program stood."""
 
-    symptom: Literal["loss", "gradient", "scale"]
+    symptom: Literal["loss", "gradient", "scale", "crash"]
     step: int
     value: float
     backward: Site
@@ -67,15 +66,20 @@ class Replay:
         self._parameters = parameters
         self.ran_eagerly = False
 
-    def arrange(self, loaders: list[Dealt]) -> None:
-        """Choose how to repeat the step: deal the batch again, or run the loop's body again at once, or wait."""
-        at_once = not loaders or (self.trouble.window == 1 and may_leave(self.trouble.backward))
-        if at_once and rewind(self.trouble.backward, self.start, _finite):
+    def arrange(self, loaders: list[Dealt], dealer: Dealer, together: bool = False) -> None:
+        """Choose how to repeat the step: deal the batch again, or run the loop's body again at once, or wait. Ranks
+        that repeat it `together` must choose alike, so the values of one of them are no reason."""
+        newest, backward = dealer.newest(), self.trouble.backward
+        dealt_at = newest.recent[-1].dealt_at if newest is not None else None
+        at_once = not loaders or (self.trouble.window == 1 and may_leave(backward, dealt_at))
+        if at_once and rewind(backward, self.start, _anything if together else _finite, dealt_at):
             self.way = "loop"
-        elif loaders:
+            return
+        if not loaders and newest is not None and newest.ended:
+            loaders = [newest]
+        if loaders:
             self.way = "loader"
-            for dealt in loaders:
-                dealt.again = deque(dealt.to_replay(self.trouble.window))
+            dealer.deal_again(loaders, self.trouble.window)
 
     def start(self, random: RandomState | None = None) -> None:
         """Put back what the step started from, and write down everything from here on."""
@@ -90,7 +94,7 @@ class Replay:
             # What the failing step left behind must not be taken for what the replay gives.
             assert parameter.grad is not None
             parameter.grad = torch.zeros_like(parameter.grad)
-        if _has_compiled():
+        if has_compiled():
             torch.compiler.set_stance("force_eager")
             self.ran_eagerly = True
         self.trace.enter()
@@ -113,7 +117,12 @@ def _finite(value: Any) -> bool:
     return all(is_finite(tensor) for _, tensor in named_tensors(value))
 
 
-def _has_compiled() -> bool:
+def _anything(value: Any) -> bool:
+    return True
+
+
+def has_compiled() -> bool:
+    """Has the program compiled anything with torch.compile so far?"""
     dynamo = sys.modules.get("torch._dynamo.utils")
     return dynamo is not None and bool(dynamo.counters["frames"])
 

@@ -41,6 +41,8 @@ class Site:
     the program's tensors alive; and it is cheap, since it is taken at every backward pass."""
 
     frames: tuple[tuple[int, CodeType, int], ...]
+    # Where the loss was computed, if the user's innermost line is merely the call of a library that does everything.
+    loss: Place | None = None
 
     def users(self) -> list[tuple[int, int]]:
         """The user's frames among them, innermost first, each by its identity and line."""
@@ -48,8 +50,17 @@ class Site:
 
     @property
     def place(self) -> Place | None:
-        """Where the user's innermost frame stood."""
-        return next((place_of(code, at) for _, code, at in self.frames if is_users(code.co_filename)), None)
+        """Where the user's innermost frame stood, or what says more."""
+        return self.loss or (place_of(*self.line) if self.line is not None else None)
+
+    @property
+    def line(self) -> tuple[CodeType, int] | None:
+        """The user's innermost frame, as code and instruction."""
+        return next(((code, at) for _, code, at in self.frames if is_users(code.co_filename)), None)
+
+    def stood(self, frame: FrameType) -> tuple[CodeType, int] | None:
+        """Where this frame stood, if it was among them."""
+        return next(((code, at) for which, code, at in self.frames if which == id(frame)), None)
 
     @property
     def lines(self) -> tuple[int, ...]:
@@ -78,16 +89,25 @@ def site() -> Site:
     return Site(tuple(frames))
 
 
-def rewind(backward: Site, when: Callable[[], object], usable: Callable[[Any], bool]) -> bool:
+def rewind(
+    backward: Site,
+    when: Callable[[], object],
+    usable: Callable[[Any], bool],
+    dealt_at: tuple[CodeType, int] | None = None,
+) -> bool:
     """Arrange for the innermost loop that holds both the backward call and this moment to run its body again; `when` is
     called just before it does. A loop that carries values over from one round to the next is the second choice, and
-    only if those values are `usable`. False where there is no loop to run again."""
+    only if those values are `usable`. False where there is no loop to run again. `dealt_at` is the line that got the
+    batch: a frame that also stood there at the backward call has a library (a trainer) make all steps in one call, and
+    a loop around that is not the one."""
     second: tuple[FrameType, Loop] | None = None
     users = backward.users()
     lines = dict(users)
     for frame in _users_frames():
         if id(frame) not in lines:
             continue
+        if backward.stood(frame) == dealt_at:
+            break
         for loop in _loops_around(frame, frame.f_lineno):
             if not _within(loop, lines[id(frame)]):
                 continue
@@ -105,13 +125,23 @@ def rewind(backward: Site, when: Callable[[], object], usable: Callable[[Any], b
     return second is not None
 
 
-def may_leave(backward: Site) -> bool:
+def may_leave(backward: Site, dealt_at: tuple[CodeType, int] | None = None) -> bool:
     """Can the loop around the backward call end before its next round, as one does that breaks off on a NaN?"""
     lines = dict(backward.users())
     for frame in _users_frames():
+        if id(frame) in lines and backward.stood(frame) == dealt_at:
+            break
         for loop in _loops_around(frame, lines.get(id(frame), 0)):
             return any(_leaves(node) for node in _own_nodes(ast.Module(loop.body, [])))
     return False
+
+
+def share_a_round(frame: FrameType, line: int, other: int) -> bool:
+    """Is this line of a frame in the innermost loop of the other one? The line of a `for` is where its batch is got."""
+    tree = _tree(frame.f_code.co_filename)
+    nodes = _own_nodes(_owner(tree, frame)) if tree is not None else iter(())
+    loops = [node for node in nodes if isinstance(node, Loop) and (node.lineno == other or _within(node, other))]
+    return bool(loops) and _within(max(loops, key=lambda loop: loop.lineno), line)
 
 
 def _leaves(node: ast.AST) -> bool:

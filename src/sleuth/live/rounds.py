@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import traceback
+from dataclasses import replace
 from types import CodeType, FrameType
 from typing import Any
 
 from sleuth.live.batches import Batch, Dealer, Dealt
-from sleuth.live.rewind import Site, lines_now, site
+from sleuth.live.loss_lines import LossLines
+from sleuth.live.rewind import Site, lines_now, share_a_round, site
 from sleuth.live.snapshot import Buffers, RandomState, RandomStates
-from sleuth.program import users_frame
+from sleuth.program import line_of, users_frame
 
+# A batch that could not be fetched is not there to be kept.
+_FETCHING = os.path.join("torch", "utils", "data", "")
 # The variables of a loop are all there after its first rounds.
 FIRST_LOOKS = 2
 
@@ -21,6 +27,7 @@ class Rounds:
         self.states = RandomStates()
         self.buffers = Buffers()
         self.dealer = Dealer()
+        self.loss_lines = LossLines()
         self.backward: Site = Site(())
         self._random: RandomState | None = None
         self._after_step: tuple[RandomState, tuple[int, ...]] | None = None
@@ -40,7 +47,7 @@ class Rounds:
         self._random = self.states.take()
 
     def dealt(self, iterator: Any, content: Any, frame: FrameType) -> None:
-        dealt = self.dealer.of(iterator)
+        dealt = self.dealer.last = self.dealer.of(iterator)
         self._deals += 1
         dealt.tick_before, dealt.tick = dealt.tick, self._deals
         self._random = self.states.take()
@@ -94,10 +101,30 @@ class Rounds:
             self._random = self.states.take()
         self.buffers.take()
 
+    @property
+    def site(self) -> Site:
+        """The backward call, with the line of its loss where that says more."""
+        line = self.backward.line
+        return replace(self.backward, loss=self.loss_lines.computed(line)) if line is not None else self.backward
+
     def random_at_start(self) -> RandomState | None:
         if self._after_step is not None and self.backward.lines <= self._after_step[1]:
             return self._after_step[0]
         return self._random
+
+    def holds(self, error: BaseException) -> bool:
+        """Was the exception raised in a training round, after its batch was there?"""
+        newest = self.dealer.newest()
+        at = newest.recent[-1].dealt_at if newest is not None and not newest.ended else self.backward.line
+        if at is None:
+            return False
+        code, line = at[0], line_of(*at)
+        frames = list(traceback.walk_tb(error.__traceback__))
+        if any(_FETCHING in frame.f_code.co_filename for frame, _ in frames):
+            return False
+        return any(
+            frame.f_code is code and (here == line or share_a_round(frame, here, line)) for frame, here in frames
+        )
 
     def batches_of_step(self, optimizer: Any) -> int:
         """How many batches the step under way has used so far: more than one while gradients accumulate."""

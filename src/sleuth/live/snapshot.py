@@ -187,7 +187,12 @@ class Buffers:
     def settle(self) -> None:
         """After a step: keep only the buffers that it changed."""
         if self._known == len(self._modules) and self._versions:
-            kept = [i for i, tensor in enumerate(self._live) if tensor._version != self._versions[i]]
+            # BatchNorm's kernels write to its statistics without counting up their version: compare the numbers, too.
+            kept = [
+                i
+                for i, (tensor, copy) in enumerate(zip(self._live, self._copies, strict=True))
+                if tensor._version != self._versions[i] or not torch.equal(tensor, copy)
+            ]
             self._live = [self._live[i] for i in kept]
             self._copies = [self._copies[i] for i in kept]
             self._versions = {}
@@ -203,6 +208,10 @@ class Buffers:
         with torch.no_grad():
             self._copies = [buffer.detach().clone() for buffer in self._live]
         self._versions = {i: tensor._version for i, tensor in enumerate(self._live)}
+
+    def at_start(self, buffer: Tensor) -> Tensor:
+        """What a buffer held when the round began: its copy, or itself where rounds do not change it."""
+        return next((copy for live, copy in zip(self._live, self._copies, strict=True) if live is buffer), buffer)
 
     def restore(self) -> None:
         if self._live:
