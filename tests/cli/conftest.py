@@ -58,7 +58,7 @@ from sleuth import handbook, program
 from sleuth.findings import Place, Report, exit_status
 
 
-def run(subject, *, keep_going, record, ignore, publish, tensorboard, status, bundle, experiments=None):
+def run(subject, *, keep_going, record, ignore, publish, tensorboard, status, bundle, expect, experiments=None):
     seen = {"tensorboard": tensorboard and str(tensorboard), "status": status, "bundle": bundle, "keep_going": keep_going, "record": record and str(record), "ignore": sorted(ignore)}
     seen["experiments"] = experiments
     Path("seen.json").write_text(json.dumps(seen))
@@ -91,7 +91,7 @@ def newest(root):
 
 live, record = types.ModuleType("sleuth.live"), types.ModuleType("sleuth.live.record")
 live.run, record.read, record.newest, live.record = run, read, newest, record
-live.NoTensorBoard = RuntimeError
+live.NoTensorBoard = live.CannotExpect = RuntimeError
 sys.modules.update({"sleuth.live": live, "sleuth.live.record": record})
 import sleuth
 sleuth.live = live

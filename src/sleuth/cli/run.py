@@ -106,7 +106,6 @@ def _watched(target: str, arguments: list[str], module: bool, chosen: Options, o
         raise Refusal("this needs PyTorch, which is not installed here: pip install 'sleuth[torch]'") from None
     if chosen.tensorboard is not None and chosen.record is None:
         raise Refusal("--tensorboard takes its curves from the record: leave out --no-record")
-    _say_expectations(chosen)
     seconds = {} if chosen.experiments is None else {"experiments": chosen.experiments}
     try:
         return live.run(
@@ -117,23 +116,9 @@ def _watched(target: str, arguments: list[str], module: bool, chosen: Options, o
             tensorboard=chosen.tensorboard,
             status=chosen.status,
             bundle=chosen.bundle,
+            expect=chosen.expect,
             publish=outlet.publish,
             **seconds,
         )
-    except live.NoTensorBoard as problem:
+    except (live.NoTensorBoard, live.CannotExpect) as problem:
         raise Refusal(str(problem)) from None
-
-
-def _say_expectations(chosen: Options) -> None:
-    if not chosen.expect:
-        return
-    from sleuth.live.expectations import NotUnderstood, said
-
-    for one in chosen.expect:
-        settings = dict(one)
-        try:
-            said(settings.pop("says"), **settings)
-        except NotUnderstood as problem:
-            raise Refusal(str(problem)) from None
-        except ValueError as problem:
-            raise Refusal(f"{one['says']!r}: {problem}") from None

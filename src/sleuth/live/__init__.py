@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from sleuth.live.expectations import CannotExpect
 from sleuth.live.run import run
+from sleuth.live.tensorboard import NoTensorBoard
 from sleuth.live.watch import EXPERIMENTS, Watch
 
-__all__ = ["EXPERIMENTS", "Watch", "run"]
+__all__ = ["EXPERIMENTS", "CannotExpect", "NoTensorBoard", "Watch", "run"]

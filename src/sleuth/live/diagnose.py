@@ -52,9 +52,12 @@ def name_of(parameter: Tensor) -> str | None:
     return entry.name if entry is not None else variable_name(parameter)
 
 
-def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer) -> Finding:
-    """The finding for what the replay saw."""
-    source = origin.find(replay.trace, symptom.tensors)
+def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer, several: bool = False) -> Finding:
+    """The finding for what the replay saw. Gradients that `several` ranks share may come from another one."""
+    shared = several and symptom.seen_in == "gradient"
+    source = origin.find_own(replay.trace) if shared else origin.find(replay.trace, symptom.tensors)
+    if source is None and shared:
+        return not_seen_again(replay, "it came with the gradients of another rank", history)
     if source is None:
         return not_seen_again(replay, "the operation that gave it ran outside the traced step", history)
     if source.leaf is not None and source.leaf.tensor is not None:

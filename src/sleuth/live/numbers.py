@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from sleuth.live.ranks.shards import local
+
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
@@ -52,6 +54,7 @@ def readable(tensor: Tensor) -> bool:
 
 def look(tensor: Tensor) -> Numbers:
     """Measure a tensor. Integers and tensors that cannot be read are taken as finite."""
+    tensor = local(tensor)
     if not readable(tensor) or tensor.numel() == 0:
         return NOTHING
     values = _as_measurable(tensor)
@@ -79,6 +82,7 @@ def _as_measurable(tensor: Tensor) -> Tensor:
 
 def is_finite(tensor: Tensor) -> bool:
     """Are all values finite? The quick question, for tensors of any layout."""
+    tensor = local(tensor)
     if tensor.layout != torch.strided:
         tensor = tensor._values() if tensor.layout == torch.sparse_coo else tensor.values()
     return tensor.device.type == "meta" or bool(torch.isfinite(tensor.detach()).all())

@@ -10,6 +10,7 @@ from typing import Literal
 from torch import Tensor
 
 from sleuth.live import numbers
+from sleuth.live.numbers import Numbers
 from sleuth.live.trace import Op, Operand, Trace
 
 What = Literal["nan", "infinite"]
@@ -35,6 +36,10 @@ _PLACES_A_VALUE = {
 }
 
 
+# Where the backward pass hands its gradients on to the other ranks, and takes theirs.
+_HANDS_ON = ("AccumulateGrad", "RegisterPostBackward")
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where the trouble came from: an operation, or a leaf that was already bad when the operation read it.
@@ -56,11 +61,20 @@ def find(trace: Trace, symptoms: Iterable[Tensor]) -> Origin | None:
     return min(found, key=lambda origin: (origin.leaf is None, origin.op.number))
 
 
+def find_own(trace: Trace) -> Origin | None:
+    """The earliest birth in this process's own backward pass: the gradients themselves are those of all ranks."""
+    own = [op for op in trace.ops if op.node is not None and not any(part in op.node for part in _HANDS_ON)]
+    found = [source for op in own if not op.output.finite and (source := _of_op(op, op.output)) is not None]
+    return min(found, key=lambda source: (source.leaf is None, source.op.number), default=None)
+
+
 def _of_tensor(trace: Trace, tensor: Tensor) -> Origin | None:
     maker = trace.maker_of(tensor)
     held = numbers.look(tensor)
-    if maker is None or held.finite:
-        return None
+    return None if maker is None or held.finite else _of_op(maker, held)
+
+
+def _of_op(maker: Op, held: Numbers) -> Origin | None:
     if not held.nan:
         return _first(_sources(maker, "infinite"))
     first = _first(_sources(maker, "nan"))

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from sleuth.live.numbers import is_finite
+from sleuth.live.ranks.shards import local_all
 
 _HALF = {torch.float16, torch.bfloat16}
 _FEW = 24
@@ -22,7 +23,7 @@ def parameters_of(optimizer: Any) -> list[Tensor]:
 
 
 def gradients_of(parameters: Iterable[Tensor]) -> list[Tensor]:
-    return [gradient for p in parameters if (gradient := p.grad) is not None]
+    return local_all([gradient for p in parameters if (gradient := p.grad) is not None])
 
 
 def norms(gradients: list[Tensor]) -> Sequence[Tensor]:
@@ -46,10 +47,12 @@ def bad_parameters(parameters: Iterable[Tensor]) -> list[Tensor]:
 
 def total_norm(gradients: list[Tensor]) -> float:
     """The norm of all gradients together; not finite where any of them is not (or where the norm itself overflows)."""
-    if not gradients:
-        return 0.0
-    each = norms(gradients)
-    if len(each) <= _FEW and not gradients[0].is_cuda:
+    return norm_of(norms(gradients)) if gradients else 0.0
+
+
+def norm_of(each: Sequence[Tensor]) -> float:
+    """All the norms as one."""
+    if len(each) <= _FEW and not each[0].is_cuda:
         # For a small model the calls cost more than the numbers.
         return math.sqrt(sum(norm.item() ** 2 for norm in each))
     return float(torch.stack(list(each)).norm())

@@ -120,6 +120,12 @@ def _is_view(func: Any) -> bool:
     return bool(returns) and all(r.alias_info is not None and not r.alias_info.is_write for r in returns)
 
 
+@cache
+def _between_ranks(func: Any) -> bool:
+    """Does it exchange numbers with other processes? It is not over when it returns, so nothing may be read yet."""
+    return func.namespace in ("c10d", "_c10d_functional", "fsdp")
+
+
 class Calls(TorchFunctionMode):
     """Knows which function of torch the user's code is in, by the name the user knows."""
 
@@ -226,6 +232,9 @@ class Trace(TorchDispatchMode):
         kwargs = kwargs or {}
         if self._paused or _is_view(func):
             return func(*args, **kwargs)
+        if _between_ranks(func):
+            self._forget(args)
+            return func(*args, **kwargs)
         name = func._schema.name.rpartition("::")[2]
         if name in _UNINITIALISED:
             return func(*args, **kwargs)
@@ -233,6 +242,14 @@ class Trace(TorchDispatchMode):
         result = func(*args, **kwargs)
         self._finish(op, func, args, kwargs, result)
         return result
+
+    def _forget(self, args: Any) -> None:
+        """Who made these, and what they held: others are about to write to them."""
+        tensors: list[tuple[int, Tensor]] = []
+        _collect(0, args, tensors, [])
+        for _, tensor in tensors:
+            if tensor.layout == torch.strided:
+                self._writers.pop(tensor.untyped_storage()._cdata, None)
 
     def _begin(self, name: str, func: Any, args: Any, kwargs: Any) -> Op:
         tensors, scalars = inputs_of(name, args, kwargs)

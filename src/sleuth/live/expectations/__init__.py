@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from sleuth.live.expectations.board import Expectations
 from sleuth.live.expectations.expectation import Expectation, said
-from sleuth.live.expectations.sentence import NotUnderstood
+from sleuth.live.expectations.sentence import CannotExpect, NotUnderstood
 
-__all__ = ["Expectation", "Expectations", "NotUnderstood", "said"]
+__all__ = ["CannotExpect", "Expectation", "Expectations", "NotUnderstood", "said"]

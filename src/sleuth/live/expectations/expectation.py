@@ -8,7 +8,7 @@ from typing import Any
 from sleuth.findings import Finding, Place
 from sleuth.live.expectations import board
 from sleuth.live.expectations.claims import Claim, Holds
-from sleuth.live.expectations.sentence import read
+from sleuth.live.expectations.sentence import CannotExpect, read
 
 
 class Expectation:
@@ -45,7 +45,7 @@ class Expectation:
 
 
 def said(
-    sentence: str,
+    says: str,
     place: Place | None = None,
     *,
     holds: Callable[[Mapping[str, float]], bool] | None = None,
@@ -61,16 +61,16 @@ def said(
     if holds is not None:
         claim = Holds(holds)
     else:
-        reading = read(sentence, tolerance)
+        reading = read(says, tolerance)
         claim = reading.claim
         every = every if every is not None else reading.every
         warmup = warmup if warmup is not None else reading.warmup
     if every is not None and every < 1:
-        raise ValueError(f"every must be at least 1 step, not {every}")
+        raise CannotExpect(f"every must be at least 1 step, not {every}")
     if claim.subject.value == "accuracy on this batch" and (batch is None or model is None):
-        raise ValueError(
+        raise CannotExpect(
             '"accuracy on this batch" needs to know them: expect(..., batch=(inputs, labels), model=model)'
         )
     return Expectation(
-        sentence, claim, every=every, warmup=warmup or 0, place=place, batch=batch, model=model, stop=stop
+        says, claim, every=every, warmup=warmup or 0, place=place, batch=batch, model=model, stop=stop
     )

@@ -57,7 +57,11 @@ _SUBJECT = rf"(?:the )?(?P<value>{'|'.join(_VALUES)})(?: of {_LAYER})?"
 _FRACTIONS = {"half": 0.5, "a third": 1 / 3, "two thirds": 2 / 3, "a quarter": 0.25, "a tenth": 0.1}
 
 
-class NotUnderstood(ValueError):
+class CannotExpect(ValueError):
+    """An expectation that nothing could check."""
+
+
+class NotUnderstood(CannotExpect):
     """A sentence that is none of the forms."""
 
     def __init__(self, sentence: str) -> None:

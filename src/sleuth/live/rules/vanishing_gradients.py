@@ -14,14 +14,18 @@ LOOKS = 3
 LAYERS = 4
 # Gradient a weight in the first layer against the last. Healthy deep networks stay within a factor of a hundred.
 SHARE = 1e-3
+# The largest of the first few speaks: attention's queries and keys, which stand first, always have little.
+FIRST = 3 / 8
+# Where the share was ever larger than this, it is updates that made it vanish: a matter of the learning rate.
+AT_TIMES = 1e-2
 LEARNT = 0.9
 
 
 def look(run: Run) -> Finding | None:
     if run.supervised is None or not run.mature or run.learns(LEARNT):
         return None
-    shares = [share for one in run.looks if one.step >= 1 and (share := _share(one)) is not None]
-    if len(shares) < LOOKS or statistics.median(shares) > SHARE:
+    shares = [share for one in run.looks if (share := _share(one)) is not None]
+    if len(shares) < LOOKS or statistics.median(shares[1:]) > SHARE or max(shares) > AT_TIMES:
         return None
     layers = [
         w for w in run.looks[-1].weights if len(w.shape) > 1 and w.gradient_norm is not None and not w.is_embedding
@@ -59,4 +63,6 @@ def _share(one: Look) -> float | None:
     for weight in one.weights:
         if len(weight.shape) > 1 and weight.gradient_norm is not None and not weight.is_embedding:
             sizes.append(weight.gradient_norm / math.sqrt(math.prod(weight.shape)))
-    return sizes[0] / sizes[-1] if len(sizes) >= LAYERS and sizes[-1] > 0 else None
+    if len(sizes) < LAYERS or sizes[-1] <= 0:
+        return None
+    return max(sizes[: max(1, int(FIRST * len(sizes)))]) / sizes[-1]
