@@ -8,8 +8,9 @@ if TYPE_CHECKING:
 
     from sleuth.findings import Edit, Evidence, Finding, Fix, Link, Place, Report
     from sleuth.integrations.context import watch
+    from sleuth.integrations.expect import ExpectationBroken, expect
 
-__all__ = ["Edit", "Evidence", "Finding", "Fix", "Link", "Place", "Report", "watch"]
+__all__ = ["Edit", "Evidence", "ExpectationBroken", "Finding", "Fix", "Link", "Place", "Report", "expect", "watch"]
 __version__ = "0.1.0"
 
 
@@ -19,6 +20,10 @@ def __getattr__(name: str) -> Any:
         from sleuth.integrations.context import watch
 
         return watch
+    if name in ("expect", "ExpectationBroken"):
+        from sleuth.integrations import expect
+
+        return getattr(expect, name)
     if name in __all__:
         from sleuth import findings
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from torch import Tensor
+
 from sleuth.live.learning.listener import Learning
-from sleuth.live.nonfinite import NonFinite
+from sleuth.live.learning.wiring import rate
+from sleuth.live.nonfinite import NonFinite, Wrote, closure_in
+from sleuth.live.ranks.drift import Drift
 
 
 class Both:
@@ -16,6 +21,12 @@ class Both:
     def __init__(self, story: NonFinite, learning: Learning) -> None:
         self._story = story
         self._learning = learning
+        self.drift = Drift(learning)
+        self._stepping: Any = None
+        self._fetching = self._data_seconds = 0.0
+        self._last_step = 0.0
+        learning.loss_lines = story.loss_lines
+        story.evaluated = self._evaluated
         # These concern the first alone.
         self.module_with_buffers = story.module_with_buffers
         self.indices_drawn = story.indices_drawn
@@ -24,6 +35,7 @@ class Both:
 
     def again(self, iterator: Any) -> tuple[bool, Any]:
         self._learning.fetching()
+        self._fetching = time.perf_counter()
         return self._story.again(iterator)
 
     def optimizer_made(self, optimizer: Any) -> None:
@@ -37,6 +49,8 @@ class Both:
                 self._learning.suspend()
             else:
                 self._learning.backward_begins(tensors)
+        if not self._story.tracing:
+            self.drift.backward_begins()
 
     def backward_ended(self, tensors: Any) -> None:
         self._story.backward_ended(tensors)
@@ -44,23 +58,43 @@ class Both:
             self._learning.backward_ended(tensors)
 
     def step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
-        if self._learning.attentive and not self._story.tracing:
-            self._learning.step_begins(optimizer, closure=len(args) > 1 or "closure" in kwargs)
+        if closure_in(args, kwargs) is None:
+            self._gradients_are_there(optimizer)
+        self._stepping = optimizer
         return self._story.step_begins(optimizer, args, kwargs)
+
+    def _evaluated(self, optimizer: Any, times: int) -> None:
+        """A closure has returned: the gradients are there now, as they are without one when the step begins."""
+        if times == 1:
+            self._gradients_are_there(optimizer)
+        else:
+            self._learning.evaluated_again(optimizer)
+
+    def _gradients_are_there(self, optimizer: Any) -> None:
+        if self._story.tracing:
+            return
+        if self._learning.attentive:
+            self._learning.step_begins(optimizer)
+        self._learning.measure()
+        self.drift.step_begins(optimizer)
 
     def step_ended(self, optimizer: Any) -> None:
         told = not self._story.tracing
+        self._stepping = None
         self._story.step_ended(optimizer)
         if self._story.tracing:
             self._learning.suspend()
         elif told:
             self._learning.step_ended(optimizer)
+            self.drift.step_ended()
 
     def loader_ended(self, iterator: Any) -> None:
         self._story.loader_ended(iterator)
         self._learning.loader_ended(iterator)
 
     def dealt(self, iterator: Any, batch: Any) -> None:
+        if self._fetching:
+            self._data_seconds += time.perf_counter() - self._fetching
         self._story.dealt(iterator, batch)
         self._learning.dealt(iterator, batch, self._story.tracing)
 
@@ -69,12 +103,29 @@ class Both:
         if not self._story.tracing:
             self._learning.loss_scaled(scaler)
 
-    def heard(self, write: Callable[[int, float, float], object]) -> Callable[[int, float, float], object]:
-        """What a step's loss and gradient norm are told to."""
+    def heard(self, put: Callable[[int, dict[str, float]], None], wants_layers: Callable[[int], bool]) -> Wrote:
+        """What a step's loss and gradient norms are told to. `put` takes them on, as values by name."""
 
-        def tell(step: int, loss: float, gradient_norm: float) -> None:
-            write(step, loss, gradient_norm)
-            self._learning.heard(loss, gradient_norm)
+        def tell(
+            step: int,
+            loss: float,
+            gradient_norm: float,
+            parameters: Sequence[Tensor] = (),
+            norms: Sequence[Tensor] = (),
+        ) -> None:
+            now = time.perf_counter()
+            values = self._learning.heard(loss, gradient_norm)
+            if self._stepping is not None:
+                values["learning rate"] = rate(self._stepping)
+            if self._last_step:
+                values["step seconds"] = now - self._last_step
+            values["data seconds"] = self._data_seconds
+            if norms and wants_layers(step):
+                with_gradient = [p for p in parameters if p.grad is not None]
+                for parameter, norm in zip(with_gradient, norms, strict=True):
+                    values[f"gradient norm/{self._learning.name(parameter)}"] = norm.item()
+            self._last_step, self._data_seconds = now, 0.0
+            put(step, values)
 
         return tell
 

@@ -67,6 +67,9 @@ def suspect(root: Tensor, on_birth: Any) -> Suspect | None:
         found = _ran_again(position, node, kind, on_birth) or _by_result(position, node, kind)
         if found is not None:
             return found
+        if _was_given_bad_values(node):
+            # What went wrong did so before the graph begins, or in an operation that saves nothing.
+            return None
     return None
 
 
@@ -118,6 +121,11 @@ def _ran_again(position: int, node: Any, kind: str, on_birth: Any) -> Suspect | 
         trace.leave()
     born = next((op for op in trace.ops if "verdict" in op.notes), None)
     return None if born is None else Suspect(position, node.name(), born, None, born.output)
+
+
+def _was_given_bad_values(node: Any) -> bool:
+    operands = [_saved(node, name) for name in ("self", "other", "input", "mat1", "weight")]
+    return any(isinstance(operand, Tensor) and numbers.look(operand).nan for operand in operands)
 
 
 def _by_result(position: int, node: Any, kind: str) -> Suspect | None:

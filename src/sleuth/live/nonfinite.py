@@ -6,11 +6,11 @@ import gc
 import math
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from types import CodeType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -19,9 +19,13 @@ from sleuth.findings import Finding
 from sleuth.live import checks, diagnose, graph, sentinel
 from sleuth.live.batches import Batch
 from sleuth.live.births import Birth
+from sleuth.live.bundle.pack import Keeper
 from sleuth.live.harmless import harmless
 from sleuth.live.history import History
-from sleuth.live.replay import HeldBack, Replay, Trouble
+from sleuth.live.loss_lines import LossLines
+from sleuth.live.ranks import team
+from sleuth.live.ranks.team import Team
+from sleuth.live.replay import ATTEMPTS, HeldBack, Replay, Trouble
 from sleuth.live.rounds import Rounds, users_line
 from sleuth.live.scalers import Scalers
 from sleuth.live.sentinel import LateSentinel, is_bad
@@ -32,6 +36,19 @@ from sleuth.live.trace import inputs_of
 REPLAYS = 3
 
 
+class Wrote(Protocol):
+    """Is told of every healthy step; `norms` are those of the gradients of `parameters`, one by one, where at hand."""
+
+    def __call__(
+        self,
+        step: int,
+        loss: float,
+        gradient_norm: float,
+        parameters: Sequence[Tensor] = (),
+        norms: Sequence[Tensor] = (),
+    ) -> object: ...
+
+
 class NonFinite:
     """Hears the taps (see taps.Listener)."""
 
@@ -39,7 +56,7 @@ class NonFinite:
         self,
         deliver: Callable[[Finding], bool],
         failed: Callable[[Exception], None],
-        wrote: Callable[[int, float, float], object],
+        wrote: Wrote,
         keep_going: bool,
         prompt: bool | None = None,
     ) -> None:
@@ -51,6 +68,7 @@ class NonFinite:
         self.failed = failed
         self._deliver = deliver
         self.wrote = wrote
+        self.keeper: Keeper | None = None
         self._keep_going = keep_going
         self._prompt = prompt
         self._optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -66,6 +84,19 @@ class NonFinite:
         self._replays = 0
         self._held: HeldBack | None = None
         self._poisoned = False
+        # For the case that several ranks train together: what to say without stopping, how to stop without a word, and
+        # whether the user wants to hear a finding at all.
+        self.tell: Callable[[Finding], object] = deliver
+        self.stand_down: Callable[[], object] = lambda: None
+        self.is_silenced: Callable[[Finding], bool] = lambda finding: False
+        self._team = Team()
+        self._foretold: Replay | None = None
+        self._verdict: tuple[Finding, int] | None = None
+        self._asked = 0
+        self._backwards = 0
+        self._in_closure = False
+        # Told when a closure has returned: which optimiser called it, and how often it has in this step.
+        self.evaluated: Callable[[Any, int], object] = lambda optimizer, times: None
 
     def look_around(self) -> None:
         """Find what was built before the watch began (from code or in a notebook)."""
@@ -73,6 +104,10 @@ class NonFinite:
         for thing in gc.get_objects():
             if is_a(thing, torch.optim.Optimizer):
                 self._optimizers.add(thing)
+
+    @property
+    def loss_lines(self) -> LossLines:
+        return self._rounds.loss_lines
 
     @property
     def tracing(self) -> bool:
@@ -87,6 +122,15 @@ class NonFinite:
         """The program has ended. Trouble that there was no time to look into is told as far as it is known."""
         if self._replay is not None:
             self._give_up("the program left its loop before the step could be repeated")
+        elif self._foretold is not None:
+            self._heard_by_none_but_us(self._foretold, "the program left its loop before the optimiser's step")
+
+    @harmless
+    def crashed(self, error: Exception) -> None:
+        """The program ended with an exception: keep what its step started from."""
+        if self.keeper is not None and self._replay is None and self._rounds.holds(error):
+            self.keeper.pack(Trouble("crash", self.step, math.nan, self._rounds.site), self._rounds, error)
+            self.keeper.seal(None)
 
     def switch_off(self) -> None:
         self.off = True
@@ -123,6 +167,7 @@ class NonFinite:
     @harmless
     def loader_ended(self, iterator: Any) -> None:
         self._rounds.dealer.of(iterator).ended = True
+        self._rounds.dealer.last = None
 
     @harmless
     def dealt(self, iterator: Any, batch: Any) -> None:
@@ -148,6 +193,7 @@ class NonFinite:
     @harmless
     def backward_begins(self, tensors: Any) -> None:
         roots = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+        self._backwards += 1
         self._rounds.backward_called(sys._getframe(2))
         self._loss = self._read_loss(roots)
         if self._replay is not None and self._replay.running:
@@ -182,9 +228,18 @@ class NonFinite:
             return
         if not is_bad(loss):
             self._history.losses.append((self.step, loss))
+        elif self._replay is None and self._team.several:
+            self._foretell(loss, roots)
         elif self._replay is None:
-            self._trouble("loss", loss)
+            self._trouble("loss", loss, arrange=not self._in_closure)
             self._ask_the_graph(roots)
+
+    def _foretell(self, loss: float, roots: tuple[Any, ...]) -> None:
+        """The other ranks do not know of it before the gradients are shared: all decide at the optimiser's step."""
+        trouble = Trouble("loss", self.step, loss, self._rounds.site)
+        self._replay = Replay(trouble, None, self._rounds.buffers, self._birth, self._parameters)
+        self._ask_the_graph(roots)
+        self._foretold, self._replay = self._foretold or self._replay, None
 
     def _ask_the_graph(self, roots: tuple[Any, ...]) -> None:
         """While the failed loss is at hand, see what its graph knows, in case the step cannot be repeated."""
@@ -212,6 +267,8 @@ class NonFinite:
         bad = sentinel.bad_parameters(leaves) if not math.isfinite(norm) else []
         if bad and self._replay is None:
             self._trouble("gradient", norm)
+        elif self._replay is not None and self._team.several:
+            self._replay_together(None, leaves)
         if bad or self._replay is not None:
             for parameter in leaves:
                 if parameter.grad is not None:
@@ -233,25 +290,29 @@ class NonFinite:
         if id(optimizer) not in self._versions:
             self._optimizers.add(optimizer)
         self._step_line = users_line(sys._getframe(2))
-        if len(args) > 1 or kwargs:
-            closure = kwargs.get("closure") or next((a for a in args[1:] if callable(a)), None)
-            if closure is not None:
-                return self._with_checked_closure(optimizer, closure, args, kwargs)
-        if "found_inf" in optimizer.__dict__:
-            return None
-        parameters = sentinel.parameters_of(optimizer)
+        closure = closure_in(args, kwargs)
+        if closure is not None:
+            return self._with_checked_closure(optimizer, closure, args, kwargs)
+        if "found_inf" not in optimizer.__dict__:
+            self._gradients_are_there(optimizer, sentinel.parameters_of(optimizer))
+        return None
+
+    def _gradients_are_there(self, optimizer: Any, parameters: list[Tensor]) -> None:
+        """All gradients of the step are computed, and the optimiser is about to use them."""
         if self._replay is None and self._scalers.bad_losses:
             # The scaler lets the step through: the gradients are finite although their loss is not.
             self._scalers.bad_losses = 0
             self._trouble("loss", self._loss if self._loss is not None else math.nan, optimizer)
         if self._replay is None:
             self._check_gradients(optimizer, parameters)
+        if self._foretold is not None:
+            why = "its gradients were finite all the same, or not used, and the other ranks went on"
+            self._heard_by_none_but_us(self._foretold, why)
         if self._replay is not None:
             self._step_of_replay(optimizer, parameters)
-        elif self._poisoned:
+        if self._poisoned:
             self._poisoned = False
-            self._held = HeldBack(parameters)
-        return None
+            self._held = self._held or HeldBack(parameters)
 
     def _check_gradients(self, optimizer: Any, parameters: list[Tensor]) -> None:
         gradients = sentinel.gradients_of(parameters)
@@ -260,19 +321,24 @@ class NonFinite:
         if not self._reads_at_once(gradients[0]):
             self._check_late(optimizer, parameters, gradients)
             return
-        norm = sentinel.total_norm(gradients)
-        if math.isfinite(norm) or not sentinel.bad_parameters(parameters):
+        each = sentinel.norms(gradients)
+        norm = self._team.whole_norm(sentinel.norm_of(each), parameters)
+        if math.isfinite(norm) or not self._are_bad(parameters):
             self._history.gradient_norms.append((self.step, norm))
-            self.wrote(self.step, math.nan if self._loss is None else self._loss, norm)
+            self.wrote(self.step, math.nan if self._loss is None else self._loss, norm, parameters, each)
         elif not self._poisoned:
             self._trouble("gradient", norm, optimizer)
+
+    def _are_bad(self, parameters: list[Tensor]) -> bool:
+        return self._team.anywhere(bool(sentinel.bad_parameters(parameters)), parameters)
 
     def _check_late(self, optimizer: Any, parameters: list[Tensor], gradients: list[Tensor]) -> None:
         self._rounds.dealer.keeps = 2
         reading = self._late.read()
         if reading is not None:
             self.wrote(reading.step, reading.loss, reading.gradient_norm)
-            if not math.isfinite(reading.gradient_norm + reading.loss):
+            norm = self._team.whole_norm(reading.gradient_norm, parameters)
+            if not math.isfinite(norm if self._team.several else norm + reading.loss):
                 undone = self._late.undo()
                 step, self.step = self.step, reading.step
                 self._trouble("gradient", reading.gradient_norm, optimizer, window=2 if undone else 1)
@@ -284,47 +350,71 @@ class NonFinite:
         self._late.send(self.step, parameters, gradients, self._loss_on_device)
 
     def _with_checked_closure(self, optimizer: Any, closure: Any, args: Any, kwargs: Any) -> Any:
-        """An optimiser that evaluates the loss itself: look at every evaluation, and repeat a bad one on the spot."""
+        """An optimiser that has the loss evaluated itself, once (as trainers have it done) or as often as it likes
+        (LBFGS): look at every evaluation, and repeat a bad one on the spot."""
         parameters = sentinel.parameters_of(optimizer)
+        times = 0
 
         @wraps(closure)
         def checked() -> Any:
-            random = self._rounds.states.take()
-            result = closure()
-            return self._after_closure(result, closure, optimizer, parameters, random)
+            nonlocal times
+            times += 1
+            random, backwards = self._rounds.states.take(), self._backwards
+            result = self._evaluate(closure)
+            self.evaluated(optimizer, times)
+            differentiated = self._backwards > backwards
+            if differentiated and self._must_be_repeated(result, optimizer, parameters, random):
+                self._evaluate(closure)
+                self._was_repeated()
+            held = self._closure_ended(optimizer, parameters, first=times == 1)
+            return torch.zeros_like(result) if held and isinstance(result, Tensor) else result
 
         args = tuple(checked if a is closure else a for a in args)
         return args, {name: checked if value is closure else value for name, value in kwargs.items()}
 
-    def _after_closure(self, result: Any, closure: Any, optimizer: Any, parameters: list[Tensor], random: Any) -> Any:
-        bad = self._closure_went_bad(result, optimizer, parameters, random)
-        if bad:
-            closure()
-            self._closure_again()
-            for parameter in parameters:
-                parameter.grad = None
-            return torch.zeros(()) if isinstance(result, Tensor) else 0.0
-        return result
+    def _evaluate(self, closure: Any) -> Any:
+        self._in_closure = True
+        try:
+            return closure()
+        finally:
+            self._in_closure = False
 
     @harmless
-    def _closure_went_bad(self, result: Any, optimizer: Any, parameters: list[Tensor], random: Any) -> bool:
-        loss = sentinel.scalar(result) if isinstance(result, Tensor) else result
-        norm = sentinel.total_norm(sentinel.gradients_of(parameters))
-        if not self._poisoned and (is_bad(loss) or (not math.isfinite(norm) and sentinel.bad_parameters(parameters))):
-            if self._replay is None:
+    def _must_be_repeated(self, result: Any, optimizer: Any, parameters: list[Tensor], random: Any) -> bool:
+        if self._poisoned or (self._replay is not None and self._replay.running):
+            return False
+        if self._replay is None:
+            gradients = sentinel.gradients_of(parameters)
+            if not gradients or not self._reads_at_once(gradients[0]):
+                return False
+            loss = sentinel.scalar(result) if isinstance(result, Tensor) else result
+            norm = self._team.whole_norm(sentinel.total_norm(gradients), parameters)
+            bad_loss = is_bad(loss) and not self._team.several
+            if bad_loss or (not math.isfinite(norm) and self._are_bad(parameters)):
                 self._trouble("loss" if is_bad(loss) else "gradient", norm, optimizer, arrange=False)
-            if self._replay is not None:
-                self._replay.start(random)
-                return True
-        else:
-            self._history.gradient_norms.append((self.step, norm))
-        return False
+        if self._replay is None or self._replay.way != "closure":
+            return False
+        self._replay.start(random)
+        return True
 
     @harmless
-    def _closure_again(self) -> None:
-        if self._replay is not None:
+    def _was_repeated(self) -> None:
+        if self._replay is not None and self._team.several:
+            self._replay.steps = ATTEMPTS
+            self._replay_together(None, self._parameters())
+        elif self._replay is not None:
             self._give_up("the closure gave finite values when called again")
-        self._poisoned = False
+
+    @harmless
+    def _closure_ended(self, optimizer: Any, parameters: list[Tensor], first: bool) -> bool:
+        """True where the gradients were taken away."""
+        if first:
+            self._gradients_are_there(optimizer, parameters)
+            return self._held is not None
+        poisoned, self._poisoned = self._poisoned, False
+        for parameter in parameters if poisoned else ():
+            parameter.grad = None
+        return poisoned
 
     @harmless
     def step_ended(self, optimizer: Any) -> None:
@@ -365,18 +455,33 @@ class NonFinite:
         if self._replays > REPLAYS:
             self._poisoned = symptom != "scale"
             self.skipped += 1
+            self._foretold = None
             return
+        foretold, self._foretold = self._foretold, None
+        if foretold is not None:
+            symptom, value = foretold.trouble.symptom, foretold.trouble.value
         window = window or self._rounds.batches_of_step(optimizer)
-        trouble = Trouble(symptom, self.step, value, self._rounds.backward, optimizer, window)
+        trouble = Trouble(symptom, self.step, value, self._rounds.site, optimizer, window)
+        if self.keeper is not None:
+            self.keeper.pack(trouble, self._rounds)
         updated = self._last_written_by_an_optimizer()
         finding = diagnose.spoilt_weights(updated, trouble, self._history, self._step_line, self._optimizers)
-        if finding is not None:
+        random, buffers = self._rounds.random_at_start(), self._rounds.buffers
+        replay = Replay(trouble, random, buffers, self._birth, self._parameters)
+        if foretold is not None:
+            replay.suspect = foretold.suspect
+        if self._team.several:
+            if not self._all_are_here(replay, finding):
+                return
+        elif finding is not None:
             self._settle(finding, symptom)
             return
-        random, buffers = self._rounds.random_at_start(), self._rounds.buffers
-        self._replay = Replay(trouble, random, buffers, self._birth, self._parameters)
+        self._replay = replay
         if arrange:
-            self._replay.arrange(self._rounds.loaders(optimizer))
+            loaders = self._rounds.loaders(optimizer)
+            replay.arrange(loaders, self._rounds.dealer, together=self._team.several)
+        else:
+            replay.way = "closure"
 
     def _last_written_by_an_optimizer(self) -> list[Tensor]:
         """The weights that nothing but an optimiser's step has touched last (no load_state_dict, no init)."""
@@ -399,6 +504,12 @@ class NonFinite:
     def _step_of_replay(self, optimizer: Any, parameters: list[Tensor]) -> None:
         replay = self._replay
         assert replay is not None
+        if self._team.several and (replay.running or self._verdict is not None):
+            self._replay_together(optimizer, parameters)
+            if self._replay is not None or self._poisoned:
+                self._poisoned = False
+                self._held = HeldBack(parameters)
+            return
         if replay.running:
             bad = sentinel.bad_parameters(parameters)
             if bad:
@@ -418,23 +529,102 @@ class NonFinite:
     def _conclude(self, bad: list[Tensor], seen_in: Literal["loss", "gradient"]) -> None:
         """`bad` are the losses, or the parameters whose gradients, were seen to be non-finite under the trace."""
         replay = self._end_of_replay()
-        symptom = diagnose.Symptom(seen_in, bad, self._rounds.backward.place)
-        finding = diagnose.finding(replay, symptom, self._history, self._rounds.dealer)
+        symptom = diagnose.Symptom(seen_in, bad, self._rounds.site.place)
+        several = self._team.several
+        finding = diagnose.finding(replay, symptom, self._history, self._rounds.dealer, several)
+        if several:
+            # The others are on their way to a collective call of this very step: keep it for the optimiser's step.
+            self._verdict = finding, team.weight(finding, seen_in == "loss")
+            self._replay = replay
+            return
         self._settle(finding, replay.trouble.symptom)
 
     def _give_up(self, why: str) -> None:
         replay = self._end_of_replay()
         self._settle(diagnose.not_seen_again(replay, why, self._history), replay.trouble.symptom, poisoned=False)
 
+    # Several ranks
+
+    def _all_are_here(self, replay: Replay, finding: Finding | None) -> bool:
+        """Do all ranks know of this trouble, so that they can repeat the step together? `finding` is what is known
+        without a replay. What cannot be looked into together is settled here."""
+        weight = team.ARRIVED if finding is None else team.BORN_HERE
+        words = self._team.exchange(f"trouble/{self.step}", self._word(finding, weight), team.SECONDS_TO_GATHER)
+        symptom = replay.trouble.symptom
+        if words is None:
+            why = "the other ranks saw nothing of it, so the step could not be repeated together"
+            self._settle(finding or diagnose.not_seen_again(replay, why, self._history), symptom)
+        elif any(word["weight"] >= team.BORN_HERE for word in words.values()):
+            self._settle_together(finding, words, symptom)
+        else:
+            return True
+        return False
+
+    def _replay_together(self, optimizer: Any, parameters: list[Tensor]) -> None:
+        """The end of a repeated step: has any rank seen it again? Then all of them end the replay here."""
+        replay = self._replay
+        assert replay is not None
+        bad = sentinel.bad_parameters(parameters) if self._verdict is None else []
+        if bad:
+            self._conclude(bad, "gradient")
+        if replay.trouble.optimizer in (None, optimizer):
+            replay.steps += 1
+        if self._verdict is None and replay.exhausted:
+            why = "the same step gave finite values when it was repeated"
+            self._verdict = diagnose.not_seen_again(replay, why, self._history), team.UNSEEN
+        finding, weight = self._verdict or (None, -1)
+        self._asked += 1
+        topic = f"replay/{replay.trouble.step}/{self._asked}"
+        words = self._team.exchange(topic, self._word(finding, weight), team.SECONDS_TO_CONCLUDE)
+        if words is not None and all(word["weight"] < 0 for word in words.values()):
+            return
+        self._verdict = None
+        self._end_of_replay()
+        if words is not None:
+            self._settle_together(finding, words, replay.trouble.symptom)
+        else:
+            why = "another rank was lost while the step was repeated"
+            self._settle(finding or diagnose.not_seen_again(replay, why, self._history), replay.trouble.symptom)
+
+    def _word(self, finding: Finding | None, weight: int) -> team.Word:
+        return {"weight": weight, "silenced": finding is not None and self.is_silenced(finding)}
+
+    def _settle_together(self, finding: Finding | None, words: dict[int, team.Word], symptom: str) -> None:
+        """Whose verdict says most speaks for all; then all stop, or skip the step, together."""
+        seen = max(word["weight"] for word in words.values()) > team.UNSEEN
+        if finding is not None and team.speaks(words, self._team.rank):
+            self._settle(finding, symptom, poisoned=seen)
+        elif any(word["silenced"] and team.speaks(words, rank) for rank, word in words.items()):
+            self.off = True
+        else:
+            self.stand_down()
+            self._poisoned = seen and symptom != "scale"
+            self.skipped += self._poisoned
+
+    def _heard_by_none_but_us(self, foretold: Replay, why: str) -> None:
+        """This rank's loss was bad, but it never came to a step that all ranks could repeat together."""
+        self._foretold = None
+        self.tell(diagnose.not_seen_again(foretold, why, self._history))
+
     def _end_of_replay(self) -> Replay:
         replay, self._replay = self._replay, None
         assert replay is not None
+        self._rounds.dealer.enough()
         replay.stop()
         return replay
 
     def _settle(self, finding: Finding, symptom: str, poisoned: bool = True) -> None:
+        if self.keeper is not None:
+            self.keeper.seal(finding)
         if not self._deliver(finding):
             self.off = True
+            if self.keeper is not None:
+                self.keeper.discard()
         elif poisoned and symptom != "scale":
             self._poisoned = True
             self.skipped += 1
+
+
+def closure_in(args: Any, kwargs: Any) -> Any:
+    """The closure among the arguments of an optimiser's step, if there is one."""
+    return kwargs.get("closure") or next((a for a in args[1:] if callable(a)), None)

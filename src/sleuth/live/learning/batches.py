@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.utils.data import RandomSampler
+from torch.utils.data.distributed import DistributedSampler
 
 from sleuth.live.batches import named_tensors
 from sleuth.live.learning.looks import Lookout
@@ -30,6 +31,9 @@ class BatchLedger:
         self._first: tuple[Any, int, Any] | None = None
         self._classes: set[Any] = set()
         self._seen = 0
+        self._shuffled: tuple[int, int] | None = None
+        # Does each rank get its own part of the data?
+        self.distributed = False
 
     def started(self, loader: Any) -> None:
         self._starting = weakref.ref(loader)
@@ -41,9 +45,10 @@ class BatchLedger:
         self._newest = batch if self._label is None else None
         loader = self._starting() if self._starting is not None else None
         if loader is not None and getattr(loader, "dataset", None) is getattr(iterator, "_dataset", self):
-            self._run.loader_made = self._making.place(loader) or self._run.loader_made
+            self._run.loader_made = self._making.place_of_loader(loader) or self._run.loader_made
             sampler = getattr(loader.batch_sampler, "sampler", None) or loader.sampler
             self._run.shuffled = isinstance(sampler, RandomSampler)
+            self.distributed = isinstance(sampler, DistributedSampler) and sampler.num_replicas > 1
         self._note_same(iterator, loader, step)
         if self._label is not None and self._run.epochs == 0:
             self._note_classes(batch)
@@ -99,3 +104,15 @@ class BatchLedger:
         if memory is not None and memory.count:
             self._run.epochs += 1
             self._run.batches_per_epoch = memory.count
+            self._note_order()
+
+    def _note_order(self) -> None:
+        """A distributed sampler shuffles by the epoch it is told, and by nothing else."""
+        loader = self._starting() if self._starting is not None else None
+        sampler = getattr(loader, "sampler", None)
+        if not isinstance(sampler, DistributedSampler) or not sampler.shuffle:
+            return
+        before, self._shuffled = self._shuffled, (id(sampler), sampler.epoch)
+        if before == self._shuffled:
+            place = self._making.place(loader)
+            self._run.facts.note("same order again", self._run.step, place, numbers={"epoch": sampler.epoch})

@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
 from sleuth.findings import Place
 from sleuth.live.trace import called_name
-from sleuth.program import is_users, place_of
+from sleuth.program import is_users, place_of, users_frame
 
 # They pass the numbers on as they are, in another shape, order, type or place.
 VIEWS = frozenset(
@@ -124,7 +124,7 @@ class Inspection(TorchFunctionMode):
         self.__enter__()  # type: ignore[no-untyped-call]
         self._hooks = [
             register_module_forward_pre_hook(self._enters),
-            register_module_forward_hook(self._leaves, always_call=True),
+            register_module_forward_hook(self._leaves, always_call=True, with_kwargs=True),
         ]
 
     def step_aside(self) -> None:
@@ -180,14 +180,14 @@ class Inspection(TorchFunctionMode):
         return result
 
     def _write_down(self, name: str, func: Any, args: Any, kwargs: Any, result: Any, had_grad: bool) -> None:
-        outputs = list(_tensors(result))
+        outputs = list(tensors_in(result))
         if not outputs and name not in TO_PYTHON:
             return
         code, instruction, depth = _users_line()
         inputs: list[Call] = []
         parameters: list[Tensor] = []
         sources: list[Any] = []
-        for tensor in _tensors((args, kwargs)):
+        for tensor in tensors_in((args, kwargs)):
             maker = self.call_of(tensor)
             if isinstance(tensor, nn.Parameter):
                 parameters.append(tensor)
@@ -223,7 +223,9 @@ class Inspection(TorchFunctionMode):
             return
         if not self.modules:
             self.roots.append(
-                RootCall(weakref.ref(module), _users_line()[:2], len(self.calls), torch.is_grad_enabled())
+                RootCall(
+                    weakref.ref(module), _users_line()[:2], len(self.calls), torch.is_grad_enabled(), _users_frames()
+                )
             )
         self.modules.append(module)
         if not module.training and isinstance(module, _FAST_PATHS) and self._on_top():
@@ -231,12 +233,14 @@ class Inspection(TorchFunctionMode):
             self._paused = True
             self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
 
-    def _leaves(self, module: Any, args: Any, output: Any) -> None:
+    def _leaves(self, module: Any, args: Any, *named_and_output: Any) -> None:
+        # After an error in the layer torch leaves the arguments by name out.
+        *named, output = named_and_output
         if self._aside and self._aside[-1] is module:
             self._aside.pop()
             self.__enter__()  # type: ignore[no-untyped-call]
             self._paused = False
-            for tensor in _tensors(output):
+            for tensor in tensors_in(output):
                 maker = Call(
                     "attention", None, 0, module, [], [], [], tuple(tensor.shape), False,
                     tensor.requires_grad, torch.is_grad_enabled(), len(self.calls),
@@ -251,7 +255,8 @@ class Inspection(TorchFunctionMode):
         if not self.modules and self.roots:
             root = self.roots[-1]
             root.arguments = args
-            root.outputs = [self.call_of(t) for t in _tensors(output)]
+            root.named = named[0] if named else {}
+            root.outputs = [self.call_of(t) for t in tensors_in(output)]
 
     def _on_top(self) -> bool:
         return bool(_get_current_function_mode_stack()[-1:] == [self])
@@ -265,8 +270,16 @@ class RootCall:
     line: tuple[CodeType | None, int]
     first_call: int
     grad_enabled: bool
-    arguments: Any = ()
+    # The user's frames at the call, by identity and instruction.
+    callers: frozenset[tuple[int, int]] = frozenset()
+    arguments: tuple[Any, ...] = ()
+    named: dict[str, Any] = field(default_factory=dict)
     outputs: list[Call | None] = field(default_factory=list)
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """All that the module was called with, by position or by name."""
+        return (*self.arguments, *self.named.values())
 
     @property
     def place(self) -> Place | None:
@@ -293,19 +306,20 @@ def ancestors(call: Call | None) -> Iterator[Call]:
             todo.extend(one.inputs)
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors in what a function takes or gives, in their order."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _tensors(item)
+            yield from tensors_in(item)
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _tensors(item)
+            yield from tensors_in(item)
 
 
 def _any_grad(values: Any) -> bool:
-    return any(tensor.requires_grad for tensor in _tensors(values))
+    return any(tensor.requires_grad for tensor in tensors_in(values))
 
 
 def _name(func: Any) -> str | None:
@@ -328,3 +342,12 @@ def _users_line() -> tuple[CodeType | None, int, int]:
         layers += code.co_name == "forward" and _LAYERS in code.co_filename
         frame = frame.f_back
     return None, 0, layers
+
+
+def _users_frames() -> frozenset[tuple[int, int]]:
+    frames = set()
+    frame = users_frame(sys._getframe(1))
+    while frame is not None:
+        frames.add((id(frame), frame.f_lasti))
+        frame = users_frame(frame.f_back)
+    return frozenset(frames)

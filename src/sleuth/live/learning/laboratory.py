@@ -16,8 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from sleuth.live.learning.inspection import Inspection, back
+from sleuth.live.learning.inspection import Inspection, back, tensors_in
 from sleuth.live.learning.looks import Lookout
+from sleuth.live.ranks import distributed
 from sleuth.live.signals import Run, Trial
 from sleuth.live.snapshot import RandomStates
 
@@ -36,6 +37,7 @@ class _Recipe:
     """One batch with what is needed to compute its loss again."""
 
     arguments: tuple[Any, ...]
+    by_name: dict[str, Any]
     function: Any
     rest: tuple[Any, ...]
     named: dict[str, Any]
@@ -43,14 +45,14 @@ class _Recipe:
     value: float
     bytes: int
     output: int
+    # What the program multiplies the function's value with, where it computes its mean by hand.
+    factor: float
 
     def loss(self, model: nn.Module) -> Tensor:
-        output = model(*self.arguments)
-        outputs = [output] if isinstance(output, Tensor) else [o for o in output if isinstance(o, Tensor)]
-        scores = outputs[self.output]
+        scores = list(tensors_in(model(*self.arguments, **self.by_name)))[self.output]
         if tuple(scores.shape) != self.input_shape:
             scores = scores.reshape(self.input_shape)
-        result: Tensor = self.function(scores, *self.rest, **self.named)
+        result: Tensor = self.function(scores, *self.rest, **self.named) * self.factor
         return result
 
 
@@ -70,7 +72,7 @@ class Bench:
 
     def offer(self, inspection: Inspection, lookout: Lookout) -> None:
         """A look at a step: keep its batch if its loss could be computed again."""
-        if self._left <= 0 or len(self._recipes) >= _BATCHES:
+        if self._left <= 0 or len(self._recipes) >= _BATCHES or distributed():
             return
         roots = [loss for loss in lookout.losses.values() if loss.is_root]
         if len(roots) != 1 or roots[0].share_of_loss < 0.9 or roots[0].negated_at is not None:
@@ -90,20 +92,29 @@ class Bench:
             module = root.module()
             if module is None or (self._model is not None and module is not self._model):
                 return
-            if any(isinstance(a, Tensor) and a.requires_grad for a in root.arguments):
+            if any(isinstance(a, Tensor) and a.requires_grad for a in root.given):
                 return
-            size = sum(a.numel() * a.element_size() for a in (*root.arguments, *args[1:]) if isinstance(a, Tensor))
+            size = sum(a.numel() * a.element_size() for a in (*root.given, *args[1:]) if isinstance(a, Tensor))
             if size + sum(r.bytes for r in self._recipes) > _MOST_BYTES:
                 return
             if self._model is None and not self._remember(module):
                 return
             function = getattr(nn.functional, call.name)
             position = behind.index(made)
-            keep = tuple(a.detach().clone() if isinstance(a, Tensor) else a for a in root.arguments)
-            rest = tuple(a.detach().clone() if isinstance(a, Tensor) else a for a in args[1:])
-            named = {k: v.detach().clone() if isinstance(v, Tensor) else v for k, v in kwargs.items()}
-            shape = tuple(args[0].shape)
-            self._recipes.append(_Recipe(keep, function, rest, named, shape, loss.value, size, position))
+            self._recipes.append(
+                _Recipe(
+                    arguments=tuple(_copied(a) for a in root.arguments),
+                    by_name={name: _copied(a) for name, a in root.named.items()},
+                    function=function,
+                    rest=tuple(_copied(a) for a in args[1:]),
+                    named={name: _copied(a) for name, a in kwargs.items()},
+                    input_shape=tuple(args[0].shape),
+                    value=loss.value,
+                    bytes=size,
+                    output=position,
+                    factor=loss.extra.get("factor", 1.0),
+                )
+            )
             return
 
     def _remember(self, module: nn.Module) -> bool:
@@ -199,7 +210,10 @@ class Bench:
 
     def _once(self, key: Any, experiment: Any) -> Any:
         if key not in self._trials:
-            self._trials[key] = self._guarded(experiment) if self._left > 0 else None
+            # A forward or backward pass of one rank alone may hold a collective call (DDP, FSDP, SyncBatchNorm, the
+            # program's own), and would wait for the others for ever.
+            allowed = self._left > 0 and not distributed()
+            self._trials[key] = self._guarded(experiment) if allowed else None
         return self._trials[key]
 
     def _guarded(self, experiment: Any) -> Any:
@@ -248,6 +262,10 @@ class Bench:
             loss.backward()
             optimizer.step()
         return losses
+
+
+def _copied(value: Any) -> Any:
+    return value.detach().clone() if isinstance(value, Tensor) else value
 
 
 def _mean_loss(model: Any, recipes: list[_Recipe]) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from sleuth.findings import Place
+from sleuth.live.ranks.shards import local
 
 # After this many steps of an optimiser its wiring is known.
 STEPS = 24
@@ -129,5 +130,5 @@ def _holds_something(parameter: Tensor) -> bool:
     gradient = parameter.grad
     if gradient is None or gradient.device.type == "meta":
         return False
-    values = gradient._values() if gradient.is_sparse else gradient
+    values = gradient._values() if gradient.is_sparse else local(gradient)
     return bool(values.count_nonzero())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,19 +16,25 @@ import torch
 from torch import Tensor, nn
 
 from sleuth.findings import Finding, Place
-from sleuth.live import graph, rules, sentinel
+from sleuth.live import graph, sentinel
+from sleuth.live.expectations import Expectations
 from sleuth.live.harmless import harmless
+from sleuth.live.judge import Judge
 from sleuth.live.learning import graph_cut, wiring
 from sleuth.live.learning.batches import BatchLedger
-from sleuth.live.learning.inspection import Inspection
+from sleuth.live.learning.inspection import Inspection, ancestors
 from sleuth.live.learning.keepers import Keepers
 from sleuth.live.learning.laboratory import Bench
 from sleuth.live.learning.ledger import STEPS, Ledger
 from sleuth.live.learning.looks import Lookout
 from sleuth.live.learning.making import Making
 from sleuth.live.learning.modes import Modes
+from sleuth.live.learning.probes import Probes
 from sleuth.live.learning.schedules import Schedules
 from sleuth.live.learning.taps import is_called_by
+from sleuth.live.learning.values import values_of
+from sleuth.live.loss_lines import LossLines
+from sleuth.live.ranks.shards import any_part, local
 from sleuth.live.signals import Crash, Evaluation, OptimizerSignals, Run
 from sleuth.live.stop import Stop
 from sleuth.program import place_of, users_frame, users_place
@@ -38,8 +45,9 @@ _EVERY = 256
 _LOOKS_KEPT = 64
 # Of a step that gathers the gradients of many backward passes, the first few are looked at.
 _BACKWARDS_IN_LOOK = 4
-# The rules are asked when this many steps are done, and at the end.
-_CHECKPOINTS = (8, 32, 128, 256, 512)
+# torch's own files: what they call in turn is not told twice.
+_SCHEDULERS = os.path.join("torch", "optim", "lr_scheduler.py")
+_ZEROING = (os.path.join("torch", "optim", "optimizer.py"), os.path.join("torch", "nn", "modules", "module.py"))
 
 
 @dataclass(eq=False)
@@ -51,7 +59,8 @@ class Held:
     number: int
     order: int
     ids: set[int] = field(default_factory=set)
-    closure: bool = False
+    # It has the loss evaluated several times a step.
+    evaluates_often: bool = False
 
 
 class Learning:
@@ -59,13 +68,17 @@ class Learning:
 
     def __init__(
         self,
-        deliver: Callable[[Finding], bool],
+        tell: Callable[[Finding], bool],
         failed: Callable[[Exception], None],
+        put: Callable[[int, dict[str, float]], None],
+        expectations: Expectations,
         seconds_for_experiments: float,
     ) -> None:
+        """`put` takes the values of a step by name."""
         self.off = False
         self.tracing = False
         self.attentive = True
+        self.clippings = 0
         self.failed = failed
         self.run = Run()
         self.making = Making()
@@ -78,10 +91,16 @@ class Learning:
         self.inspection = Inspection(self._saw, self._inspection_failed)
         self.lookout = Lookout(self.making, self.name)
         self.modes = Modes(self.run)
-        self._deliver = deliver
+        self.probes = Probes(
+            expectations, put, lambda: self._models, self.making.place, lambda: self.run.backward_place
+        )
+        expectations.whereabouts = self.probes
+        self.judge = Judge(self.run, tell, self._while_asking)
+        self._put = put
         self._held: dict[int, Held] = {}
         self._names: dict[int, str] = {}
         self._owners: dict[int, Any] = {}
+        self._models: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._may_inspect = True
         self._evaluating: Any = None
         self._evaluation_looks: dict[Any, int] = {}
@@ -93,13 +112,11 @@ class Learning:
         self._leaves: list[Tensor] = []
         self._cut: list[tuple[Tensor, Place | None, str]] = []
         self._first_sums: dict[int, float] = {}
-        self._told: set[str] = set()
         self._seeded: dict[Any, int] = {}
         self._loaded_since_step = False
-        self._tier = math.inf
-        self._next_check = 0
         self._looking = False
         self.muted: Callable[[], Any] = nullcontext
+        self.loss_lines = LossLines()
 
     def untraced(self) -> Any:
         return nullcontext()
@@ -120,6 +137,8 @@ class Learning:
         self.failed(error)
 
     def name(self, parameter: Tensor) -> str:
+        if id(parameter) not in self._names:
+            self._learn_names()
         return self._names.get(id(parameter)) or f"a parameter of shape {tuple(parameter.shape)}"
 
     # What is made
@@ -137,9 +156,13 @@ class Learning:
 
     @harmless
     def optimizer_made(self, optimizer: Any) -> None:
-        self.making.note(optimizer)
+        self.making.note_optimizer(optimizer)
         self._hold(optimizer)
         self.attentive = True
+        self.look_at_the_first_step()
+
+    @harmless
+    def look_at_the_first_step(self) -> None:
         if self.run.step == 0 and not self._looking:
             self.start_looking()
 
@@ -150,7 +173,7 @@ class Learning:
         parameters = sentinel.parameters_of(optimizer)
         signals = OptimizerSignals(
             kind=type(optimizer).__name__,
-            made=self.making.place(optimizer),
+            made=self.making.place_of_optimizer(optimizer, wiring.rate(optimizer)),
             stateful=wiring.is_stateful(optimizer),
             settings=wiring.settings(optimizer),
             parameters=len(parameters),
@@ -187,13 +210,13 @@ class Learning:
 
     @harmless
     def scheduler_steps(self, scheduler: Any) -> None:
-        if not is_called_by(sys._getframe(2), "lr_scheduler.py") and self.schedules.listening:
+        if not is_called_by(sys._getframe(2), _SCHEDULERS) and self.schedules.listening:
             held = self._held.get(id(getattr(scheduler, "optimizer", None)))
             self.schedules.stepped(scheduler, held.signals if held is not None else None, self.run.scaled)
 
     @harmless
     def loader_made(self, loader: Any) -> None:
-        self.making.note(loader)
+        self.making.note_loader(loader)
 
     @harmless
     def loader_started(self, loader: Any) -> None:
@@ -315,6 +338,7 @@ class Learning:
         if self._evaluation:
             step, total, count, place = self._evaluation
             self.run.evaluations.append(Evaluation(step, float(total) / count, place))
+            self._put(step, {"evaluation loss": float(total) / count})
             if len(self.run.evaluations) > 1024:
                 del self.run.evaluations[1::2]
             self._evaluation = []
@@ -323,7 +347,7 @@ class Learning:
 
     @harmless
     def gradients_zeroed(self, owner: Any) -> None:
-        if self.attentive and not is_called_by(sys._getframe(2), "optimizer.py", "module.py"):
+        if self.attentive and not is_called_by(sys._getframe(2), *_ZEROING):
             place = _here()
             if self.ledger.zeroed(place, _parameters(owner)) and self.ledger.open and not self.run.scaled:
                 backward = self.run.backward_place
@@ -335,8 +359,13 @@ class Learning:
                     backward=backward,
                 )
 
+    def optimizers(self) -> list[Any]:
+        """The program's optimisers that are still in use, in the order they were made."""
+        return [optimizer for held in self._held.values() if (optimizer := held.optimizer()) is not None]
+
     @harmless
     def gradients_clipped(self, parameters: list[Any]) -> None:
+        self.clippings += 1
         if self.run.step > 256:
             return
         parameters = [p for p in parameters if isinstance(p, Tensor)]
@@ -360,7 +389,7 @@ class Learning:
     @harmless
     def backward_begins(self, tensors: Any) -> None:
         self.run.backwards += 1
-        self.run.backward_place = _here() or self.run.backward_place
+        self.run.backward_place = self.loss_lines.place(sys._getframe(2)) or self.run.backward_place
         self.ledger.backward_begins()
         root = tensors if isinstance(tensors, Tensor) else next((t for t in tensors if isinstance(t, Tensor)), None)
         if root is None:
@@ -371,10 +400,17 @@ class Learning:
             if self._backwards_in_look > _BACKWARDS_IN_LOOK:
                 self.inspection.stop()
                 return
+            self._learn_loss_line(root, sys._getframe(2))
             self._leaves, size = graph.leaves_and_size(root)
             self.run.graph_sizes.append((self.run.step, size))
             with self._quietly():
                 self._look_at_root(root)
+
+    def _learn_loss_line(self, root: Tensor, frame: FrameType) -> None:
+        callers = {caller for one in self.inspection.roots if one.grad_enabled for caller in one.callers}
+        made = ((c.code, c.instruction) for c in ancestors(self.inspection.call_of(root)) if c.code is not None)
+        self.loss_lines.learn(frame, callers, made)
+        self.run.backward_place = self.loss_lines.place(frame) or self.run.backward_place
 
     def _look_at_root(self, root: Tensor) -> None:
         value = float(root.detach()) / (self._scale if self.run.scaled else 1.0) if root.numel() == 1 else math.nan
@@ -386,6 +422,7 @@ class Learning:
                 for label, count in loss.labels.items():
                     self.run.labels[label] = self.run.labels.get(label, 0) + count
         self._learn_names()
+        self.probes.looked(self.run.step)
         missing, call = graph_cut.cut_off(self.inspection, root, self._leaves)
         if call is not None:
             place = call.notes.get("no_grad") or call.place
@@ -405,17 +442,29 @@ class Learning:
     # Steps
 
     @harmless
-    def step_begins(self, optimizer: Any, closure: bool) -> None:
-        """`closure`: the optimiser evaluates the loss itself, as often as it likes."""
+    def measure(self, last: bool = False) -> None:
+        """What expectations ask for, before each update and once after the last."""
+        if last or self.probes.is_due():
+            with self._quietly(), self.muted():
+                self.probes.before_step(self.run.step, last)
+
+    @harmless
+    def evaluated_again(self, optimizer: Any) -> None:
+        """An optimiser has its closure evaluate the loss more than once a step."""
+        self._hold(optimizer).evaluates_often = True
+        self.ledger.close(optimizer)
+
+    @harmless
+    def step_begins(self, optimizer: Any) -> None:
+        """The gradients of the step are all there."""
         held = self._hold(optimizer)
-        held.closure = held.closure or closure
         parameters = sentinel.parameters_of(optimizer)
         signals = held.signals
         signals.step_place = _here() or signals.step_place
         signals.rate = wiring.rate(optimizer)
         signals.highest_rate = max(signals.highest_rate, signals.rate)
         signals.rates_seen += 1
-        if signals.steps < STEPS and not held.closure:
+        if signals.steps < STEPS and not held.evaluates_often:
             what, other = self.ledger.step_begins(optimizer, parameters)
             self._note_gradients(held, what, other)
             self.run.facts.note("backward used by a step", self.run.step, self.run.backward_place)
@@ -470,6 +519,10 @@ class Learning:
         signals.frozen = sum(not p.requires_grad for p in parameters)
         signals.in_graph = max(signals.in_graph, sum(id(p) in leaves for p in parameters))
         signals.with_gradient = max(signals.with_gradient, sum(p.grad is not None for p in parameters))
+        if any_part(parameters):
+            # The graph knows the whole parameters, the optimiser its shards of them.
+            signals.in_graph = max(signals.in_graph, signals.with_gradient)
+            return
         optimised = self._optimised()
         orphans: list[Tensor] = [leaf for key, leaf in leaves.items() if key not in optimised]
         if orphans:
@@ -496,7 +549,7 @@ class Learning:
         if self.attentive:
             self._loaded_since_step = False
             self.ledger.steps_since_backward += 1
-            if signals.steps < STEPS and not held.closure:
+            if signals.steps < STEPS and not held.evaluates_often:
                 self.ledger.step_ended(optimizer, sentinel.parameters_of(optimizer))
             elif signals.steps == STEPS:
                 self.ledger.close(optimizer)
@@ -505,15 +558,10 @@ class Learning:
         signals.steps += 1
         run.step += 1
         step = run.step
-        if is_due(step, len(self._held)):
+        if is_due(step, len(self._held)) or self.probes.wants_tensors(step):
             self.start_looking()
         self.attentive = self._looking or self.ledger.open or self.keepers.watching
-        if step >= _CHECKPOINTS[self._next_check]:
-            if self._next_check < len(_CHECKPOINTS) - 1:
-                self._next_check += 1
-            elif step % 512:
-                return
-            self.check()
+        self.judge.stepped()
 
     def start_looking(self) -> None:
         """Look closely at the step that comes next."""
@@ -533,6 +581,7 @@ class Learning:
             for call in broadcasts:
                 self.run.facts.note("broadcast difference", self.run.step, call.place, numbers=call.notes)
         self.run.looks.append(self.lookout.look)
+        self._put(self.run.step, values_of(self.lookout.look))
         if len(self.run.looks) > _LOOKS_KEPT:
             del self.run.looks[len(_LOOKS) :: 2]
         self._looking = False
@@ -544,6 +593,8 @@ class Learning:
             module = root.module()
             if module is not None and id(module) not in self._owners:
                 self._owners[id(module)] = None
+                self._models.add(module)
+                self.making.suppose_parts_of(module)
                 for prefix, part in module.named_modules():
                     for name, parameter in part._parameters.items():
                         if parameter is not None:
@@ -560,46 +611,54 @@ class Learning:
         finally:
             self.inspection._paused = before
 
+    @contextmanager
+    def deaf(self) -> Iterator[None]:
+        """While someone else runs models for reasons of their own: they are neither heard nor inspected."""
+        before, self.inspection._paused = self.inspection._paused, True
+        self.inspection.step_aside()
+        try:
+            with self.muted():
+                yield
+        finally:
+            self.inspection.come_back()
+            self.inspection._paused = before
+
     def _saw(self, call: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not call.grad_enabled and self._no_grad_lines:
             call.notes["no_grad"] = self._no_grad_lines[-1][1]
         self.lookout.saw(call, args, kwargs, result)
+        self.probes.saw(result, lambda: call.place)
 
     # What the numbers say
 
-    def heard(self, loss: float, gradient_norm: float) -> None:
-        """A step's loss and gradient norm, from the sentinel."""
+    def heard(self, loss: float, gradient_norm: float) -> dict[str, float]:
+        """A step's loss and gradient norm, from the sentinel. Answers with them as they are without a scaler."""
+        values = {}
+        scale = self._scale if self.run.scaled else 1.0
         if math.isfinite(loss):
-            self.run.loss.add(self.run.step, loss / self._scale if self.run.scaled else loss)
+            values["loss"] = loss / scale
+            self.run.loss.add(self.run.step, values["loss"])
         if math.isfinite(gradient_norm):
+            values["gradient norm"] = gradient_norm
             self.run.gradient.add(self.run.step, gradient_norm)
+        return values
 
-    def check(self) -> None:
-        """Ask the rules, those of causes before those of symptoms, and none of the later once a cause is known."""
+    @contextmanager
+    def _while_asking(self) -> Iterator[None]:
         with self._quietly(), self.muted():
             self._close_evaluation()
-            for tier, diagnosis, rule in rules.in_order():
-                if tier > self._tier or diagnosis in self._told:
-                    continue
-                finding = rule.look(self.run)
-                if finding is None:
-                    continue
-                self._told.add(diagnosis)
-                if self._deliver(finding) and finding.severity != "note":
-                    self._tier = min(self._tier, tier)
+            yield
 
     @harmless
     def finish(self, error: BaseException | None = None, stopped: bool = False) -> None:
         """The program has ended, well, with an error, or because a number went bad (which explains all else)."""
         self.inspection.stop()
-        self.run.ended = True
-        if stopped:
-            self._tier = min(self._tier, 1.9)
+        crash = None
         if isinstance(error, Exception) and not isinstance(error, Stop):
-            self.run.crash = Crash(type(error).__name__, str(error), wiring.place_of_error(error))
+            crash = Crash(type(error).__name__, str(error), wiring.place_of_error(error))
             if self._looking:
                 self.run.looks.append(self.lookout.look)
-        self.check()
+        self.judge.finish(crash, stopped)
         self.switch_off()
 
 
@@ -630,4 +689,4 @@ def _direct_line(frame: Any) -> tuple[Any, int] | None:
 
 
 def _sum(parameter: Tensor) -> float:
-    return float(parameter.detach().double().sum())
+    return float(local(parameter).detach().double().sum())

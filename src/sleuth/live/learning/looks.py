@@ -15,6 +15,7 @@ from sleuth.live.learning import losses
 from sleuth.live.learning.inspection import VIEWS, Call, Inspection, RootCall, ancestors, back
 from sleuth.live.learning.making import Making
 from sleuth.live.learning.taps import LOSSES
+from sleuth.live.ranks.shards import any_part, is_part, local
 from sleuth.live.signals import ActivationLook, InputLook, Look, LossLook, WeightLook
 
 _RELU = ("relu", "relu6", "threshold")
@@ -52,6 +53,11 @@ class Lookout:
 
     def saw(self, call: Call, args: Any, kwargs: Any, result: Any) -> None:
         name = call.name
+        if isinstance(result, Tensor) and result.is_meta:
+            # Shapes without numbers: a model that is only being built.
+            return
+        if is_part(result) or any_part(args):
+            return
         if name in _ARITHMETIC:
             self._arithmetic(call, args)
         elif name in LOSSES:
@@ -190,7 +196,7 @@ class Lookout:
         seen = set()
         for root in inspection.roots:
             module = root.module()
-            values = next((a for a in root.arguments if isinstance(a, Tensor) and a.is_floating_point()), None)
+            values = next((a for a in root.given if isinstance(a, Tensor) and a.is_floating_point()), None)
             if module is None or values is None or not root.grad_enabled or values.dim() < 2 or id(values) in seen:
                 continue
             if type(module).__module__.startswith("torch.nn.modules.") and not any(True for _ in module.parameters()):
@@ -213,29 +219,31 @@ class Lookout:
 
     def before_step(self, parameters: list[Tensor]) -> None:
         if sum(p.numel() for p in parameters) <= _MOST_WEIGHTS:
-            self._before = [(p, p.detach().clone()) for p in parameters if p.requires_grad]
+            self._before = [(p, local(p).detach().clone()) for p in parameters if p.requires_grad]
 
     def after_step(self, owners: dict[int, Any], parameters: list[Tensor]) -> None:
         before = {id(p): old for p, old in self._before}
         measured = [p for p in parameters if p.requires_grad and p.layout == torch.strided and p.device.type != "meta"]
+        measured = [p for p in measured if local(p).numel()]
         if not measured:
             return
-        sizes = [float(n) for n in sentinel.norms([before.get(id(p), p.detach()) for p in measured])]
+        sizes = [float(n) for n in sentinel.norms([before.get(id(p), local(p).detach()) for p in measured])]
         for parameter, size in zip(measured, sizes, strict=True):
-            gradient = parameter.grad
+            values = local(parameter).detach()
+            gradient = None if parameter.grad is None else local(parameter.grad).detach()
             old = before.get(id(parameter))
             owner = owners.get(id(parameter))
-            change = None if old is None else parameter.detach() - old
-            rows = parameter.detach().flatten(1) if parameter.dim() > 1 and parameter.shape[0] > 1 else None
+            change = None if old is None else values - old
+            rows = values.flatten(1) if values.dim() > 1 and values.shape[0] > 1 else None
             half = parameter.dtype in (torch.float16, torch.bfloat16)
             self.look.weights.append(
                 WeightLook(
                     name=self._names(parameter),
-                    shape=tuple(parameter.shape),
+                    shape=tuple(values.shape),
                     made=self._making.place(owner) if owner is not None else None,
                     initialised=self._making.place_of_weights(parameter),
                     norm=size,
-                    gradient_norm=None if gradient is None else float(sentinel.norms([gradient.detach()])[0]),
+                    gradient_norm=None if gradient is None else float(sentinel.norms([gradient])[0]),
                     update_norm=None if change is None else float(change.float().norm()),
                     rows_equal=None if rows is None else bool((rows == rows[:1]).all()),
                     unchanged=float((change == 0).double().mean()) if half and change is not None else None,
@@ -273,7 +281,7 @@ def _input_look(root: RootCall, values: Tensor, inspection: Inspection) -> Input
         constant_columns=columns,
         normalised_first=first in _NORMALISING,
         column_values=held,
-        others=sum(isinstance(a, Tensor) for a in root.arguments) - 1,
+        others=sum(isinstance(a, Tensor) for a in root.given) - 1,
     )
 
 

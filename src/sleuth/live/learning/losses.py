@@ -17,6 +17,7 @@ from sleuth.live.signals import LossLook
 _CLASSES = ("cross_entropy", "nll_loss")
 _SOME = 4096
 _MOST_CLASSES = 10_000
+_ABOUT = 1e-3
 _PASSING_ON = VIEWS | {"mean", "sum"}
 
 
@@ -33,7 +34,7 @@ def look(call: Call, args: Any, kwargs: Any, result: Any, made: Call | None, mad
     by_class = call.name in _CLASSES and not target.is_floating_point()
     rows = _rows(scores) if scores.dim() > 1 else scores.reshape(-1, 1)
     low, high = (float(v) for v in torch.aminmax(scores))
-    labels, predictions = _classes(call.name, scores, target, rows, by_class)
+    labels, predictions, agree = _classes(call.name, scores, target, rows, by_class)
     numbers = target.double().flatten()[:_SOME]
     ignored = given.get("ignore_index", -100)
     if by_class:
@@ -68,9 +69,10 @@ def look(call: Call, args: Any, kwargs: Any, result: Any, made: Call | None, mad
         share_of_loss=0.0,
         target_rows_sum_to_one=by_class or target.dim() == 0 or _sums_to_one(target),
         extra={"target_low_tenth": _quantile(numbers, 0.1), "target_high_tenth": _quantile(numbers, 0.9),
+               "targets": int((target != ignored).sum()) if by_class else target.numel(),
                "distinct_targets": int(numbers.unique().numel()), "weighted": given.get("weight") is not None,
                "pos_weight": given.get("pos_weight") is not None,
-               "input_spread_over_batch": _spread_over_batch(scores)},
+               "input_spread_over_batch": _spread_over_batch(scores), "accuracy": agree},
     )  # fmt: skip
 
 
@@ -99,16 +101,20 @@ def _rows(scores: Tensor) -> Tensor:
 
 def _classes(
     name: str, scores: Tensor, target: Tensor, rows: Tensor, by_class: bool
-) -> tuple[dict[int, int], dict[int, int]]:
+) -> tuple[dict[int, int], dict[int, int], float]:
+    """How often each class is wanted and given, and in which share of the samples the two agree."""
     if by_class and scores.dim() > 1 and target.dim() < scores.dim() and rows.shape[1] <= _MOST_CLASSES:
-        wanted = target.flatten()[:_SOME]
-        return _counted(wanted[wanted >= 0]), _counted(rows.argmax(dim=1))
+        wanted, given = target.flatten()[:_SOME], rows.argmax(dim=1)
+        known = wanted >= 0
+        return _counted(wanted[known]), _counted(given), float((given == wanted)[known].double().mean())
     if name.startswith("binary_cross_entropy") and scores.shape[-1:] in ((1,), scores.shape[:1]):
         threshold = 0.0 if name.endswith("logits") else 0.5
         flat = target.flatten()[:_SOME]
-        whole = flat[(flat == 0) | (flat == 1)]
-        return _counted(whole.long()), _counted((scores.flatten()[:_SOME] > threshold).long())
-    return {}, {}
+        sure = (flat == 0) | (flat == 1)
+        given = (scores.flatten()[:_SOME] > threshold).long()
+        agree = (given == flat)[sure].double().mean() if given.shape == flat.shape else math.nan
+        return _counted(flat[sure].long()), _counted(given), float(agree)
+    return {}, {}, math.nan
 
 
 def _counted(values: Tensor) -> dict[int, int]:
@@ -192,6 +198,7 @@ def place_in_sum(root: Call | None, losses: dict[int, LossLook]) -> None:
         if loss is not None:
             loss.is_root = True
             loss.share_of_loss = share
+            _by_hand(loss, term.factor)
             loss.negated_at = term.flipped_at if term.factor < 0 else None
         elif _is_penalty(term.call) and math.isfinite(size):
             penalty += share
@@ -200,6 +207,14 @@ def place_in_sum(root: Call | None, losses: dict[int, LossLook]) -> None:
         if loss.is_root:
             loss.extra["penalty"] = penalty
             loss.extra["penalty_at"] = penalty_at
+
+
+def _by_hand(loss: LossLook, factor: float) -> None:
+    """A sum that is divided by the number of targets is a mean, by whoever's hand."""
+    if loss.reduction == "sum" and abs(abs(factor) * loss.extra["targets"] - 1) < _ABOUT:
+        loss.reduction = "mean"
+        loss.value *= abs(factor)
+        loss.extra["factor"] = abs(factor)
 
 
 def _is_penalty(call: Call) -> bool:

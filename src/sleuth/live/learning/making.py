@@ -6,10 +6,12 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils.weak import WeakIdKeyDictionary
 
 from sleuth.findings import Place
+from sleuth.live.layer_source import place_of_layer
+from sleuth.live.learning.on_behalf import is_made_by_library, place_of_rate, place_of_samples
 from sleuth.program import place_of, users_frame
 
 
@@ -19,6 +21,11 @@ class Making:
     def __init__(self) -> None:
         self._made: WeakIdKeyDictionary = WeakIdKeyDictionary()
         self._initialised: WeakIdKeyDictionary = WeakIdKeyDictionary()
+        self._supposed: WeakIdKeyDictionary = WeakIdKeyDictionary()
+        # Optimisers that a library makes; and, by data set, the line where the user makes a loader over it. (A data set
+        # may be a list, which takes no weak reference.)
+        self._by_library: WeakIdKeyDictionary = WeakIdKeyDictionary()
+        self._loaders: dict[int, tuple[CodeType, int]] = {}
         self.count = 0
 
     def note(self, thing: Any) -> tuple[CodeType, int] | None:
@@ -29,6 +36,34 @@ class Making:
         self._made[thing] = (line, self.count)
         return line
 
+    def note_optimizer(self, optimizer: Any) -> None:
+        line = self.note(optimizer)
+        if line is not None and self._is_by_library(optimizer):
+            self._by_library[optimizer] = line[0]
+
+    def note_loader(self, loader: Any) -> None:
+        line = self.note(loader)
+        if line is not None and not self._is_by_library(loader):
+            self._loaders.setdefault(id(loader.dataset), line)
+
+    @staticmethod
+    def _is_by_library(thing: Any) -> bool:
+        frame = sys._getframe(2)
+        users = _maker(thing, frame)
+        return users is not None and is_made_by_library(thing, users, frame)
+
+    def place_of_optimizer(self, optimizer: Any, rate: float) -> Place | None:
+        """Where it is made, or where the library that makes it is told the rate."""
+        code = self._by_library.get(optimizer)
+        return (place_of_rate(code, rate) if code is not None else None) or self.place(optimizer)
+
+    def place_of_loader(self, loader: Any) -> Place | None:
+        """Where the user makes it; for one that a library makes, where the user's data set makes its samples."""
+        line = self._loaders.get(id(loader.dataset))
+        if line is not None:
+            return place_of(*line)
+        return place_of_samples(loader.dataset) or self.place(loader)
+
     def initialised(self, tensor: Any) -> None:
         if isinstance(tensor, Tensor):
             frame = users_frame(sys._getframe(1))
@@ -37,7 +72,15 @@ class Making:
 
     def place(self, thing: Any) -> Place | None:
         line, _ = self._made.get(thing, (None, 0))
-        return place_of(*line) if line is not None else None
+        return place_of(*line) if line is not None else self._supposed.get(thing)
+
+    def suppose_parts_of(self, model: nn.Module) -> None:
+        """For layers made before the watch: their line is where their owner's class assigns them."""
+        for name, part in model.named_modules():
+            if name and part not in self._made:
+                place = place_of_layer(model, name)
+                if place is not None:
+                    self._supposed[part] = place
 
     def order(self, thing: Any) -> int:
         """When it was made, in the order of all constructions; 0 where that was before the watch."""

@@ -100,7 +100,7 @@ class Modes:
 
 def _inputs(root: RootCall) -> set[int]:
     """Where the tensors that a model was called with lie in memory."""
-    tensors = [a for a in root.arguments if isinstance(a, Tensor) and a.layout == torch.strided]
+    tensors = [a for a in root.given if isinstance(a, Tensor) and a.layout == torch.strided]
     return {int(tensor.untyped_storage().data_ptr()) for tensor in tensors}
 
 

@@ -1,0 +1,64 @@
+"""A watch that a trainer's callback begins when it is made, and ends with the training or with the program."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Collection
+
+from sleuth import report
+from sleuth.findings import Finding, Report
+from sleuth.live import EXPERIMENTS, Watch
+
+
+class Session:
+    """Begun early, so that models and optimisers made afterwards are known by their lines. Inside `sleuth run` or
+    `sleuth.watch()` it leaves everything to them."""
+
+    def __init__(
+        self, *, keep_going: bool = False, ignore: Collection[str] = (), experiments: float = EXPERIMENTS
+    ) -> None:
+        self.findings: list[Finding] = []
+        self._keep_going = keep_going
+        self._ignore = ignore
+        self._experiments = experiments
+        self._watch: Watch | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """Again for each training, where the one before has ended."""
+        if self._watch is not None:
+            return
+        # Where a trainer can be asked to stop, nothing needs to be raised: updates are held back until it does.
+        self._watch = Watch(
+            program=os.path.basename(sys.argv[0]) or "<python>",
+            keep_going=True,
+            ignore=self._ignore,
+            experiments=self._experiments,
+            show=_print,
+        )
+        self._watch.start()
+        self.findings = self._watch.host.findings
+        atexit.register(self._end_with_program)
+
+    @property
+    def should_stop(self) -> bool:
+        """Has a number gone bad, so that going on is pointless?"""
+        watch = self._watch
+        return watch is not None and watch.host is watch and watch.went_bad and not self._keep_going
+
+    def end(self, error: BaseException | None = None) -> None:
+        """`error` is what ended the training, where something did."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            atexit.unregister(self._end_with_program)
+            watch.__exit__(type(error), error, None)
+
+    def _end_with_program(self) -> None:
+        self.end(getattr(sys, "last_value", None))
+
+
+def _print(found: Report) -> None:
+    colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    print(report.render(found, "terminal", colour=colour), file=sys.stderr)
