@@ -18,7 +18,19 @@ _NAMES, _TEXT, _SWITCH = "a list of diagnosis names", "a text in quotes", "true 
 _SECONDS = "a number of seconds, 0 or more"
 _SENTENCES = "a list of sentences, or of tables with `says`, `every`, `warmup` and `tolerance`"
 _SHARED = {"ignore": _NAMES, "format": _TEXT, "output": _TEXT, "expect": _SENTENCES}
-_OF_COMMAND = {"run": {"keep-going": _SWITCH, "record": _TEXT, "experiments": _SECONDS, "tensorboard": _TEXT, "status": _SWITCH, "bundle": _SWITCH}, "report": {"record": _TEXT}, "view": {"record": _TEXT}, "replay": {"record": _TEXT}}
+_OF_COMMAND = {
+    "run": {
+        "keep-going": _SWITCH,
+        "record": _TEXT,
+        "experiments": _SECONDS,
+        "tensorboard": _TEXT,
+        "status": _SWITCH,
+        "bundle": _SWITCH,
+    },
+    "report": {"record": _TEXT},
+    "view": {"record": _TEXT},
+    "replay": {"record": _TEXT},
+}
 
 
 @dataclass(frozen=True, slots=True)

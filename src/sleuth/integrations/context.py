@@ -5,17 +5,27 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection
+from pathlib import Path
 
 from sleuth import report
 from sleuth.findings import Report
 from sleuth.live import EXPERIMENTS, Watch
+from sleuth.live.record import Record
 
 
-def watch(*, keep_going: bool = False, ignore: Collection[str] = (), experiments: float = EXPERIMENTS) -> Watch:
+def watch(
+    *,
+    keep_going: bool = False,
+    ignore: Collection[str] = (),
+    experiments: float = EXPERIMENTS,
+    record: str | Path | None = None,
+) -> Watch:
     """Watch the training inside a `with` block or a decorated function. See sleuth.live.Watch.
 
-    `experiments` is how many seconds experiments on a copy of the model may take, when training goes badly."""
-    return Watch(keep_going=keep_going, ignore=ignore, experiments=experiments, show=_print)
+    `experiments` is how many seconds experiments on a copy of the model may take, when training goes badly. `record` is
+    the folder under which the run is recorded for `sleuth view`, as `sleuth run` does with ".sleuth"."""
+    book = None if record is None else Record(Path(record), "<python>")
+    return Watch(keep_going=keep_going, ignore=ignore, experiments=experiments, record=book, show=_print)
 
 
 def _print(found: Report) -> None:

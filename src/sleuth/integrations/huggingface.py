@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sleuth.findings import Finding
@@ -21,9 +22,14 @@ class SleuthCallback(TrainerCallback):  # type: ignore[misc]
     before the model, to have all lines known."""
 
     def __init__(
-        self, *, keep_going: bool = False, ignore: Collection[str] = (), experiments: float = EXPERIMENTS
+        self,
+        *,
+        keep_going: bool = False,
+        ignore: Collection[str] = (),
+        experiments: float = EXPERIMENTS,
+        record: str | Path | None = None,
     ) -> None:
-        self._session = Session(keep_going=keep_going, ignore=ignore, experiments=experiments)
+        self._session = Session(keep_going=keep_going, ignore=ignore, experiments=experiments, record=record)
 
     @property
     def findings(self) -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sleuth.findings import Finding
@@ -26,10 +27,15 @@ class SleuthCallback(Callback):  # type: ignore[misc]
     before it spoils the weights, unless `keep_going` is set. Make it before the model, to have all lines known."""
 
     def __init__(
-        self, *, keep_going: bool = False, ignore: Collection[str] = (), experiments: float = EXPERIMENTS
+        self,
+        *,
+        keep_going: bool = False,
+        ignore: Collection[str] = (),
+        experiments: float = EXPERIMENTS,
+        record: str | Path | None = None,
     ) -> None:
         super().__init__()
-        self._session = Session(keep_going=keep_going, ignore=ignore, experiments=experiments)
+        self._session = Session(keep_going=keep_going, ignore=ignore, experiments=experiments, record=record)
 
     @property
     def findings(self) -> list[Finding]:

@@ -6,10 +6,13 @@ import atexit
 import os
 import sys
 from collections.abc import Collection
+from pathlib import Path
 
 from sleuth import report
 from sleuth.findings import Finding, Report
 from sleuth.live import EXPERIMENTS, Watch
+from sleuth.live.record import Record
+from sleuth.live.watch import active
 
 
 class Session:
@@ -17,9 +20,16 @@ class Session:
     `sleuth.watch()` it leaves everything to them."""
 
     def __init__(
-        self, *, keep_going: bool = False, ignore: Collection[str] = (), experiments: float = EXPERIMENTS
+        self,
+        *,
+        keep_going: bool = False,
+        ignore: Collection[str] = (),
+        experiments: float = EXPERIMENTS,
+        record: str | Path | None = None,
     ) -> None:
+        """As for `sleuth.watch`."""
         self.findings: list[Finding] = []
+        self._record = record
         self._keep_going = keep_going
         self._ignore = ignore
         self._experiments = experiments
@@ -30,12 +40,17 @@ class Session:
         """Again for each training, where the one before has ended."""
         if self._watch is not None:
             return
+        program = os.path.basename(sys.argv[0]) or "<python>"
+        book = None
+        if self._record is not None and active() is None:
+            book = Record(Path(self._record), program, sys.argv[1:])
         # Where a trainer can be asked to stop, nothing needs to be raised: updates are held back until it does.
         self._watch = Watch(
-            program=os.path.basename(sys.argv[0]) or "<python>",
+            program=program,
             keep_going=True,
             ignore=self._ignore,
             experiments=self._experiments,
+            record=book,
             show=_print,
         )
         self._watch.start()

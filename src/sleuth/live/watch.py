@@ -41,7 +41,8 @@ class Watch(ContextDecorator):
     """Watches all training that goes on in this process while it is entered.
 
     Trouble ends the `with` block early, unless `keep_going` is set: then the poisoned update is skipped and training
-    goes on. Either way the findings are in `findings`, `report` has them as a Report, and `show` is called with it."""
+    goes on. Either way the findings are in `findings`, `report` has them as a Report, and `show` is called with it.
+    Where it is used as a context, it ends its `record`, too."""
 
     def __init__(
         self,
@@ -164,6 +165,8 @@ class Watch(ContextDecorator):
         self.end(error)
         if nested:
             return False
+        if self._record is not None:
+            self._record.end(self.report.exit, _how(error), self.steps)
         if self.findings and self._show is not None:
             self._show(self.report)
         return isinstance(error, Stop)
@@ -283,6 +286,12 @@ def set_aside() -> Iterator[None]:
             yield
     finally:
         _active = host
+
+
+def _how(error: BaseException | None) -> str:
+    if error is None:
+        return "ended"
+    return "stopped by Sleuth" if isinstance(error, Stop) else f"raised {type(error).__name__}"
 
 
 def _write_nothing(*numbers: object, **more: object) -> None:

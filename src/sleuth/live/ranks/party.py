@@ -38,7 +38,8 @@ class Party:
         self.root = root or (muster.temporary_root() if self.is_rank else None)
         where = self.root or muster.temporary_root()
         self._folder = muster.agreed_folder(where, program) if self.is_rank else record.new_folder(where, program)
-        self._guest = muster.Invitation(str(self._folder.absolute()), keep_going, tuple(ignore), tuple(map(dict, expect)))
+        folder = str(self._folder.absolute())
+        self._guest = muster.Invitation(folder, keep_going, tuple(ignore), tuple(map(dict, expect)))
         self._exits: dict[int, int] = {}
         self._guard = Guard(self._last_words)
         self._ignore = ignore
