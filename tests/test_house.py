@@ -20,7 +20,13 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "sleuth"
 ENGINES = {"source", "dry", "live", "graph", "data", "compare", "profile", "environment", "triage", "study"}
 # What is said when nothing is known: no program goes wrong in this way by design. And what a program says itself.
-WITHOUT_A_CASE = {"non-finite-loss", "unexplained-non-finite", "rank-ended-early", "broken-expectation", "exception-in-a-step"}
+WITHOUT_A_CASE = {
+    "non-finite-loss",
+    "unexplained-non-finite",
+    "rank-ended-early",
+    "broken-expectation",
+    "exception-in-a-step",
+}
 CHECKS = [name for name, _ in checks.in_order()]
 RULES = [name for _, name, _ in rules.in_order()]
 CASES = [tomllib.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "zoo").glob("*/case.toml")]

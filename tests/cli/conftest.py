@@ -59,7 +59,8 @@ from sleuth.findings import Place, Report, exit_status
 
 
 def run(subject, *, keep_going, record, ignore, publish, tensorboard, status, bundle, expect, experiments=None):
-    seen = {"tensorboard": tensorboard and str(tensorboard), "status": status, "bundle": bundle, "keep_going": keep_going, "record": record and str(record), "ignore": sorted(ignore)}
+    seen = {"tensorboard": tensorboard and str(tensorboard), "status": status, "bundle": bundle}
+    seen |= {"keep_going": keep_going, "record": record and str(record), "ignore": sorted(ignore)}
     seen["experiments"] = experiments
     Path("seen.json").write_text(json.dumps(seen))
     found = () if "healthy" in subject.name else (handbook.finding("log-of-zero", place=Place(subject.name, 1)),)

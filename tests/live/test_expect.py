@@ -139,9 +139,8 @@ def test_it_is_broken(sentence: str) -> None:
 
 
 def test_the_finding_names_the_layer_and_its_line() -> None:
-    with pytest.raises(sleuth.ExpectationBroken) as broken:
-        with sleuth.expect("the gradient norm of head stays below 1e-9"):
-            train(2)
+    with pytest.raises(sleuth.ExpectationBroken) as broken, sleuth.expect("the gradient norm of head stays below 1e-9"):
+        train(2)
     finding = broken.value.findings[0]
     assert finding.place is not None
     assert "self.head = nn.Linear" in Path(__file__).read_text().splitlines()[finding.place.line - 1]
@@ -171,9 +170,11 @@ def test_as_a_decorator_each_call_is_judged_by_itself() -> None:
 
 
 def test_several_at_once_tell_all_that_broke() -> None:
-    with pytest.raises(sleuth.ExpectationBroken) as broken:
-        with sleuth.expect("the loss stays below 1", "the learning rate stays below 1e-9"):
-            train(10)
+    with (
+        pytest.raises(sleuth.ExpectationBroken) as broken,
+        sleuth.expect("the loss stays below 1", "the learning rate stays below 1e-9"),
+    ):
+        train(10)
     assert {f.title.split(";")[0] for f in broken.value.findings} == {
         "expected: the loss stays below 1",
         "expected: the learning rate stays below 1e-9",
@@ -199,9 +200,11 @@ def test_with_stop_the_block_ends_at_once() -> None:
 def test_a_question_of_ones_own() -> None:
     with sleuth.expect("the loss is positive", holds=lambda values: values["loss"] > 0):
         train(5)
-    with pytest.raises(sleuth.ExpectationBroken, match="the loss is negative"):
-        with sleuth.expect("the loss is negative", holds=lambda values: values["loss"] < 0):
-            train(5)
+    with (
+        pytest.raises(sleuth.ExpectationBroken, match="the loss is negative"),
+        sleuth.expect("the loss is negative", holds=lambda values: values["loss"] < 0),
+    ):
+        train(5)
 
 
 def test_accuracy_on_a_batch_of_ones_own_leaves_the_training_as_it_is() -> None:
@@ -209,10 +212,12 @@ def test_accuracy_on_a_batch_of_ones_own_leaves_the_training_as_it_is() -> None:
     y = (x[:, 0] > 0).long() + 2 * (x[:, 1] > 0).long()
     plain = train(60)
     model = Net()
-    with pytest.raises(sleuth.ExpectationBroken, match="most frequent class"):
-        with sleuth.expect("accuracy on this batch beats chance within 50 steps", batch=(x, y), model=model):
-            # The model that is asked about is not the one that is trained.
-            trained = train(60)
+    with (
+        pytest.raises(sleuth.ExpectationBroken, match="most frequent class"),
+        sleuth.expect("accuracy on this batch beats chance within 50 steps", batch=(x, y), model=model),
+    ):
+        # The model that is asked about is not the one that is trained.
+        trained = train(60)
     assert all(torch.equal(a, b) for a, b in zip(plain.parameters(), trained.parameters(), strict=True))
 
 
@@ -224,9 +229,8 @@ def test_warmup_every_and_tolerance() -> None:
         train(10, **spike)
     with sleuth.expect("the loss stays below 5", tolerance=5.0):
         train(10, **spike)
-    with pytest.raises(sleuth.ExpectationBroken):
-        with sleuth.expect("the loss stays below 5", every=3):
-            train(10, **spike)
+    with pytest.raises(sleuth.ExpectationBroken), sleuth.expect("the loss stays below 5", every=3):
+        train(10, **spike)
 
 
 def test_a_run_too_short_to_tell_is_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -235,16 +239,26 @@ def test_a_run_too_short_to_tell_is_said(capsys: pytest.CaptureFixture[str]) -> 
     assert "not decided, the run was shorter than 200 steps" in capsys.readouterr().err
 
 
+def test_what_nothing_measured_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with sleuth.expect("no tensor named logitz leaves [-50, 50]"):
+        train(5)
+    assert "not decided, nothing in this run measured it" in capsys.readouterr().err
+
+
 def test_an_error_of_the_program_is_not_hidden() -> None:
-    with pytest.raises(ZeroDivisionError), sleuth.expect("the loss stays below 1e-9"):
-        train(3)
+    def stumble(step: int) -> None:
         raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), sleuth.expect("the loss stays below 1e-9"):
+        train(3, each=stumble)
 
 
 def test_a_part_that_is_not_there_breaks_it() -> None:
-    with pytest.raises(sleuth.ExpectationBroken, match="no parameter is called decoder"):
-        with sleuth.expect("the weights of decoder do not change"):
-            train(5)
+    with (
+        pytest.raises(sleuth.ExpectationBroken, match="no parameter is called decoder"),
+        sleuth.expect("the weights of decoder do not change"),
+    ):
+        train(5)
 
 
 @pytest.mark.parametrize("sentence", ["the loss goes away", "gradients are nice", "", "the loss stays below"])

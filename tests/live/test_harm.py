@@ -183,3 +183,24 @@ def test_the_weights_are_those_from_before_the_poisoned_update(run_script: Calla
     """)
     assert ran.only["diagnosis"] == "sqrt-of-negative"
     assert ran.stdout.startswith("True")
+
+
+def test_parameters_that_trade_places_may(run_script: Callable) -> None:
+    """torch refuses to swap a tensor that anyone holds a weak reference to."""
+    ran = run_script("""
+        import torch
+        torch.__future__.set_swap_module_params_on_conversion(True)
+        model = torch.nn.Linear(4, 2).to(torch.float64)
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        for step in range(20):
+            x = torch.randn(8, 4, dtype=torch.float64)
+            loss = (model(x) - x[:, :2]).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        model.to(torch.float32)
+        print(torch.utils.swap_tensors.__module__)
+    """)
+    assert ran.status == 0
+    assert ran.stdout == "torch.utils\n"
+    assert ran.findings == []

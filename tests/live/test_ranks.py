@@ -283,3 +283,55 @@ def test_a_process_that_is_gone_is_not_alive_even_before_its_parent_has_noticed(
     finally:
         process.wait()
     assert muster.is_alive(os.getpid())
+
+
+def test_a_rank_that_waits_may_go_when_the_one_that_spoke_has_cleared_the_folder_away(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert not muster.speaks_for_all(tmp_path / "gone")
+
+
+META_THEN_EMPTY = """
+import torch
+from torch import nn
+from torch.distributed.fsdp import fully_shard
+
+torch.distributed.init_process_group("gloo")
+torch.manual_seed(torch.distributed.get_rank())
+with torch.device("meta"):
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+for layer in (model[0], model[2], model):
+    fully_shard(layer)
+model.to_empty(device="cpu")
+for layer in (model[0], model[2]):
+    layer.reset_parameters()
+{spoil}
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for step in range(20):
+    x = torch.randn(16, 4)
+    loss = (model(x) - x[:, :2]).square().mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+torch.distributed.destroy_process_group()
+"""
+
+
+@pytest.mark.parametrize("spoil", ("", "nn.init.constant_(model[0].weight, float('nan'))"))
+def test_weights_that_are_sharded_before_they_have_memory(spoil: str, tmp_path: Path) -> None:
+    """They trade places with ones that have; gathered, they give their memory back as soon as a layer is done."""
+    (tmp_path / "train.py").write_text(META_THEN_EMPTY.format(spoil=spoil), encoding="utf-8")
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "train.py"]
+    report = tmp_path / "report.json"
+    options = ["--no-record", "--format", "json", "--output", str(report)]
+    status, _, stderr = bounded([sys.executable, "-m", "sleuth", "run", *options, *launch], tmp_path)
+    assert "inside Sleuth" not in stderr
+    found = json.loads(report.read_text())["findings"]
+    if not spoil:
+        assert status == 0, stderr
+        assert found == []
+    else:
+        assert [one["diagnosis"] for one in found] == ["non-finite-weight"]
+        assert "holds NaN" in found[0]["title"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -142,7 +143,7 @@ def test_a_long_run_grows_with_its_logarithm_and_drops_nothing(book: Record, mon
         if step + 1 in (4_000, 8_000, 16_000, 32_000, 64_000):
             sizes.append((book.folder / "record.jsonl").stat().st_size)
     book.end(0, "ended", 64_000)
-    growth = [later - earlier for earlier, later in zip(sizes, sizes[1:], strict=False)]
+    growth = [later - earlier for earlier, later in itertools.pairwise(sizes)]
     # Each doubling of the run adds about as much as the one before.
     assert max(growth) < 2 * min(growth)
     rows = values(book.folder, "loss")

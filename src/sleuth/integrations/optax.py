@@ -6,17 +6,17 @@ import ast
 import atexit
 import linecache
 import math
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import optax
 
-from sleuth import report
-from sleuth.findings import Place, Report
-from sleuth.live import Watch
+from sleuth.findings import Finding, Place
+from sleuth.integrations.session import Session
+from sleuth.live import EXPERIMENTS
 from sleuth.live.jax import differentiated
 from sleuth.live.jax.recorder import Recorder
 from sleuth.program import place_at, place_of, users_frame
@@ -29,7 +29,7 @@ class Watched(optax.GradientTransformationExtraArgs):  # type: ignore[misc]
     """Does what the optimiser inside it does. Report at the end of the program, of a `with` block, or at `end()`."""
 
     recorder: Recorder
-    _watch: Watch
+    _session: Session
     _ended: bool
 
     def end(self) -> None:
@@ -38,11 +38,12 @@ class Watched(optax.GradientTransformationExtraArgs):  # type: ignore[misc]
             self._ended = True
             atexit.unregister(self.end)
             self.recorder.finish()
-            self._watch.__exit__(None, None, None)
+            self._session.end()
 
     @property
-    def findings(self) -> tuple[Any, ...]:
-        return tuple(self._watch.host.findings)
+    def findings(self) -> list[Finding]:
+        """What was found so far."""
+        return self._session.findings
 
     def __enter__(self) -> Watched:
         return self
@@ -51,12 +52,19 @@ class Watched(optax.GradientTransformationExtraArgs):  # type: ignore[misc]
         self.end()
 
 
-def watched(inner: Any) -> Watched:
-    """The optimiser, watched. Where `sleuth run` or `sleuth.watch()` is at work, what is found goes there."""
+def watched(
+    inner: Any,
+    *,
+    ignore: Collection[str] = (),
+    experiments: float = EXPERIMENTS,
+    record: str | Path | None = None,
+) -> Watched:
+    """The optimiser, watched. Where `sleuth run` or `sleuth.watch()` is at work, what is found goes there. The
+    settings are those of `sleuth.watch`."""
     frame = users_frame(sys._getframe(1))
     inner = optax.with_extra_args_support(inner) if isinstance(inner, tuple) else inner
-    watch = Watch(program=os.path.basename(sys.argv[0]) or "<python>", show=_print)
-    watch.start()
+    session = Session(ignore=ignore, experiments=experiments, record=record)
+    watch = session.begin()
     settings = dict(_settings(inner.update))
     recorder = Recorder(watch, _made(frame), _kind(inner.update), settings, _rate(inner), inner)
     watch.host.guests.append(recorder)
@@ -84,14 +92,9 @@ def watched(inner: Any) -> Watched:
         return new, kind(after, told.sleuth_step, told.sleuth_rows, told.sleuth_kept, recorder, told.sleuth_mode)
 
     tx = Watched(init, update)
-    tx.recorder, tx._watch, tx._ended = recorder, watch, False
+    tx.recorder, tx._session, tx._ended = recorder, session, False
     atexit.register(tx.end)
     return tx
-
-
-def _print(found: Report) -> None:
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(report.render(found, "terminal", colour=colour))
 
 
 def _made(frame: FrameType | None) -> Place | None:

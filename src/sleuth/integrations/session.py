@@ -30,16 +30,16 @@ class Session:
         """As for `sleuth.watch`."""
         self.findings: list[Finding] = []
         self._record = record
-        self._keep_going = keep_going
+        self.keep_going = keep_going
         self._ignore = ignore
         self._experiments = experiments
         self._watch: Watch | None = None
         self.begin()
 
-    def begin(self) -> None:
+    def begin(self) -> Watch:
         """Again for each training, where the one before has ended."""
         if self._watch is not None:
-            return
+            return self._watch
         program = os.path.basename(sys.argv[0]) or "<python>"
         book = None
         if self._record is not None and active() is None:
@@ -56,12 +56,13 @@ class Session:
         self._watch.start()
         self.findings = self._watch.host.findings
         atexit.register(self._end_with_program)
+        return self._watch
 
     @property
     def should_stop(self) -> bool:
         """Has a number gone bad, so that going on is pointless?"""
         watch = self._watch
-        return watch is not None and watch.host is watch and watch.went_bad and not self._keep_going
+        return watch is not None and watch.host is watch and watch.went_bad and not self.keep_going
 
     def end(self, error: BaseException | None = None) -> None:
         """`error` is what ended the training, where something did."""

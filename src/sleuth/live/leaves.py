@@ -49,11 +49,12 @@ def verdict(origin: Origin, trace: Trace, dealer: Dealer) -> LeafVerdict:
         return _bad_sample(*sample, reader)
     entry = module_entry(tensor)
     if entry is not None:
-        bad = _bad_weight if entry.kind == "parameter" else _bad_buffer
-        return bad(entry.tensor, entry.name, reader)
+        if entry.kind == "parameter":
+            return _bad_weight(entry.tensor, entry.name, reader, origin.leaf.numbers)
+        return _bad_buffer(entry.tensor, entry.name, reader)
     name = variable_name(tensor)
     if tensor.requires_grad or isinstance(tensor, nn.Parameter):
-        return _bad_weight(tensor, name or "a parameter", reader)
+        return _bad_weight(tensor, name or "a parameter", reader, origin.leaf.numbers)
     if _looks_like_data(tensor, origin, trace):
         return _bad_rows(tensor, name, reader, origin.op.notes.get("row", numbers.first_bad_row(tensor)))
     return _bad_constant(tensor, name, reader, operation_name(origin.op))
@@ -145,8 +146,11 @@ def _tensors_of_sample(sample: Any) -> Iterator[tuple[str, Tensor]]:
     yield from named_tensors(sample)
 
 
-def _bad_weight(tensor: Tensor, shown: str, reader: Place | None) -> LeafVerdict:
+def _bad_weight(tensor: Tensor, shown: str, reader: Place | None, read: numbers.Numbers) -> LeafVerdict:
+    """`read` is what the operation found there: FSDP may have given the memory back since."""
     held = numbers.look(tensor)
+    held = read if held.finite else held
+    first = numbers.first_bad_index(tensor)
     return LeafVerdict(
         "non-finite-weight",
         f"the weight {shown} holds {_worst(held)}",
@@ -155,7 +159,7 @@ def _bad_weight(tensor: Tensor, shown: str, reader: Place | None) -> LeafVerdict
         (
             Evidence("weight", shown),
             *_bad_values(held),
-            Evidence("position of the first", numbers.first_bad_index(tensor)),
+            *((Evidence("position of the first", first),) if first is not None else ()),
         ),
         (
             Fix(f"look at how {shown} is initialised or which checkpoint it is loaded from"),

@@ -49,7 +49,16 @@ def readable(tensor: Tensor) -> bool:
         (tensor.is_floating_point() or tensor.is_complex())
         and tensor.layout == torch.strided
         and tensor.device.type != "meta"
+        and not _is_freed(tensor)
     )
+
+
+def _is_freed(tensor: Tensor) -> bool:
+    """A shape whose memory was given back, as FSDP does with gathered weights as soon as a layer is done with them."""
+    try:
+        return tensor.numel() > 0 and tensor.untyped_storage().nbytes() == 0
+    except (NotImplementedError, RuntimeError):
+        return False
 
 
 def look(tensor: Tensor) -> Numbers:
@@ -85,7 +94,7 @@ def is_finite(tensor: Tensor) -> bool:
     tensor = local(tensor)
     if tensor.layout != torch.strided:
         tensor = tensor._values() if tensor.layout == torch.sparse_coo else tensor.values()
-    return tensor.device.type == "meta" or bool(torch.isfinite(tensor.detach()).all())
+    return tensor.device.type == "meta" or _is_freed(tensor) or bool(torch.isfinite(tensor.detach()).all())
 
 
 def first_bad_row(tensor: Tensor) -> int | None:

@@ -46,7 +46,9 @@ def run(
     book = _open_record(party, subject)
     if book is not None and events is not None:
         book.also.append(events)
-    keeper = Keeper(book.folder, subject, book.bundle) if book is not None and bundle else None
+    # Ranks that are not to be recorded still meet in a folder, which is cleared away at the end.
+    stays = book if record is not None else None
+    keeper = Keeper(stays.folder, subject, stays.bundle) if stays is not None and bundle else None
     watch = Watch(
         keep_going=keep_going,
         ignore=ignore,
@@ -85,7 +87,7 @@ def run(
     merged = party.report(report)
     if merged is None:
         return report
-    _say_goodbye(watch, merged, how, book, party.steps(watch.steps))
+    _say_goodbye(watch, merged, how, stays, party.steps(watch.steps))
     for path in keeper.kept() if keeper is not None else ():
         say(f"the step that failed is kept; re-create it with: sleuth replay {program.shown_path(str(path))}")
     publish(merged)

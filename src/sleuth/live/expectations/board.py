@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sleuth import handbook
 from sleuth.findings import Evidence, Finding, Fix, Link, Place
 from sleuth.live.expectations.claims import Breach, Reaches
+from sleuth.live.line import say as say_line
 from sleuth.live.stop import Stop
 
 if TYPE_CHECKING:
@@ -83,11 +84,14 @@ class Expectations:
         """Its time is over."""
         if any(one is expectation for one in self._all):
             self.forget(expectation)
-            breach = expectation.claim.end(self._step)
+            claim = expectation.claim
+            breach = claim.end(self._step) if expectation.measured else None
             if breach is not None:
                 self._broken(expectation, breach)
-            elif isinstance(expectation.claim, Reaches) and expectation.claim.open and expectation.finding is None:
-                self._undecided(expectation, expectation.claim)
+            elif not expectation.measured:
+                say_line(f"not decided, nothing in this run measured it: {expectation.says}")
+            elif isinstance(claim, Reaches) and claim.open:
+                say_line(f"not decided, the run was shorter than {claim.within:,} steps: {expectation.says}")
 
     @property
     def any(self) -> bool:
@@ -107,6 +111,8 @@ class Expectations:
         if not self._all:
             return
         for expectation in list(self._all):
+            if not expectation.measured:
+                expectation.measured = expectation.claim.subject.is_measured(values)
             if step < expectation.warmup or (expectation.every and not expectation.is_due(step)):
                 continue
             breach = expectation.claim.see(step, values)
@@ -142,8 +148,3 @@ class Expectations:
             chain=tuple(chain),
             fixes=(Fix("see what else was found in this run, and `sleuth view` for the curve"),),
         )
-
-    def _undecided(self, expectation: Expectation, claim: Reaches) -> None:
-        from sleuth.live.line import say as say_line
-
-        say_line(f"not decided, the run was shorter than {claim.within:,} steps: {expectation.says}")

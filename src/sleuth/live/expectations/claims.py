@@ -47,6 +47,14 @@ class Subject:
             if slash and kind in (self.value, f"{self.value} low", f"{self.value} high") and is_of(layer, self.layer):
                 yield layer, value
 
+    def is_measured(self, values: Mapping[str, float]) -> bool:
+        """Is there any value of this kind, be it of another layer?"""
+        if self.layer is None or not self.value:
+            return self.value in values or not self.value
+        if self.value == "tensor":
+            return any(True for _ in self.among(values))
+        return any(name.startswith(f"{self.value}/") for name in values)
+
 
 def is_of(name: str, layer: str) -> bool:
     """Is this parameter the layer's, or a part of it? A layer may be given by a pattern such as `blocks.*.mlp`."""

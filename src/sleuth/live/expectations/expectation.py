@@ -35,6 +35,8 @@ class Expectation:
         self.model = model
         self.stop = stop
         self.finding: Finding | None = None
+        # Has anything of the kind it speaks of been measured? Not every framework tells everything.
+        self.measured = False
         board.say(self)
 
     def is_due(self, step: int, usual: int = 1) -> bool:
@@ -71,6 +73,4 @@ def said(
         raise CannotExpect(
             '"accuracy on this batch" needs to know them: expect(..., batch=(inputs, labels), model=model)'
         )
-    return Expectation(
-        says, claim, every=every, warmup=warmup or 0, place=place, batch=batch, model=model, stop=stop
-    )
+    return Expectation(says, claim, every=every, warmup=warmup or 0, place=place, batch=batch, model=model, stop=stop)

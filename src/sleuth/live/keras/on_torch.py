@@ -37,18 +37,17 @@ class OnTorch:
         for layer in making.layers(model).values():
             self._made(layer, making.line(layer))
         for variable in model.trainable_variables:
-            learning._names[id(variable.value)] = making.name_of(variable)
-            learning._owners[id(variable.value)] = making.owner_of(variable, model)
+            learning.names.tell(variable.value, making.name_of(variable), making.owner_of(variable, model))
         self._listener.optimizer_made(self._optimizer)
         self._made(self._optimizer, making.line(model.optimizer))
-        held = learning._held.get(id(self._optimizer))
+        held = learning.holding.get(id(self._optimizer))
         if held is not None:
             held.signals.made = making.place(model.optimizer)
         self._wrap(model.optimizer, "apply", self._around_apply)
         self._wrap(model, "compute_loss", self._around_loss)
         self._wrap(model, "train_step", self._around_step)
         inspection = learning.inspection
-        before = inspection._on_call
+        before = inspection.on_call
 
         def on_call(one: Any, *rest: Any) -> None:
             if one.module is not None and (one.code, one.instruction) == self._fit_line:
@@ -56,8 +55,8 @@ class OnTorch:
                 one.depth = 2
             before(one, *rest)
 
-        inspection._on_call = on_call
-        self._undo.append(lambda: setattr(inspection, "_on_call", before))
+        inspection.on_call = on_call
+        self._undo.append(lambda: setattr(inspection, "on_call", before))
         model.make_train_function(force=True)
 
     @property
@@ -104,7 +103,7 @@ class OnTorch:
             loss = compute_loss(x, y, y_pred, sample_weight, **rest)
             learning = self._learning
             if learning.inspection.on and not learning.off:
-                with learning._quietly():
+                with learning.quietly():
                     found = look_at(self._model, y, y_pred, sample_weight, loss, self._fit_line)
                     if found is not None:
                         learning.lookout.look.losses.append(found)

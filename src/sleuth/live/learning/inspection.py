@@ -6,7 +6,7 @@ import os
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
@@ -101,7 +101,7 @@ class Inspection(TorchFunctionMode):
         self.calls: list[Call] = []
         self.modules: list[Any] = []
         self.roots: list[RootCall] = []
-        self._on_call = on_call
+        self.on_call = on_call
         self._failed = failed
         self._by_id: dict[int, tuple[weakref.ref[Tensor], Call]] = {}
         self._paused = False
@@ -154,6 +154,14 @@ class Inspection(TorchFunctionMode):
 
     def forget(self) -> None:
         self.calls, self.roots, self._by_id = [], [], {}
+
+    def let_go(self, tensors: Sequence[Any]) -> None:
+        """Hold no weak reference to any of these."""
+        held = [reference for tensor in tensors for reference in weakref.getweakrefs(tensor)]
+        for tensor in tensors:
+            self._by_id.pop(id(tensor), None)
+        for call in self.calls if held else ():
+            call.sources = [source for source in call.sources if not any(source is one for one in held)]
 
     def call_of(self, tensor: Any) -> Call | None:
         """The call that made this tensor, or last wrote to it."""
@@ -216,7 +224,7 @@ class Inspection(TorchFunctionMode):
         for tensor in outputs:
             if not isinstance(tensor, nn.Parameter):
                 self._by_id[id(tensor)] = (weakref.ref(tensor), call)
-        self._on_call(call, args, kwargs, result)
+        self.on_call(call, args, kwargs, result)
 
     def _enters(self, module: Any, args: Any) -> None:
         if self._paused:

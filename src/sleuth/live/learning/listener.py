@@ -8,7 +8,6 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -22,6 +21,8 @@ from sleuth.live.harmless import harmless
 from sleuth.live.judge import Judge
 from sleuth.live.learning import graph_cut, wiring
 from sleuth.live.learning.batches import BatchLedger
+from sleuth.live.learning.evaluations import Evaluations
+from sleuth.live.learning.holding import Held, Holding
 from sleuth.live.learning.inspection import Inspection, ancestors
 from sleuth.live.learning.keepers import Keepers
 from sleuth.live.learning.laboratory import Bench
@@ -29,13 +30,14 @@ from sleuth.live.learning.ledger import STEPS, Ledger
 from sleuth.live.learning.looks import Lookout
 from sleuth.live.learning.making import Making
 from sleuth.live.learning.modes import Modes
+from sleuth.live.learning.names import Names
 from sleuth.live.learning.probes import Probes
 from sleuth.live.learning.schedules import Schedules
 from sleuth.live.learning.taps import is_called_by
 from sleuth.live.learning.values import values_of
 from sleuth.live.loss_lines import LossLines
 from sleuth.live.ranks.shards import any_part, local
-from sleuth.live.signals import Crash, Evaluation, OptimizerSignals, Run
+from sleuth.live.signals import Crash, Run
 from sleuth.live.stop import Stop
 from sleuth.program import place_of, users_frame, users_place
 
@@ -48,19 +50,6 @@ _BACKWARDS_IN_LOOK = 4
 # torch's own files: what they call in turn is not told twice.
 _SCHEDULERS = os.path.join("torch", "optim", "lr_scheduler.py")
 _ZEROING = (os.path.join("torch", "optim", "optimizer.py"), os.path.join("torch", "nn", "modules", "module.py"))
-
-
-@dataclass(eq=False)
-class Held:
-    """An optimiser of the program."""
-
-    optimizer: Any
-    signals: OptimizerSignals
-    number: int
-    order: int
-    ids: set[int] = field(default_factory=set)
-    # It has the loss evaluated several times a step.
-    evaluates_often: bool = False
 
 
 class Learning:
@@ -89,23 +78,22 @@ class Learning:
         self.bench = Bench(self.run, seconds_for_experiments)
         self.run.laboratory = self.bench
         self.inspection = Inspection(self._saw, self._inspection_failed)
+        self.names = Names(self.making, lambda: self.inspection.roots)
+        self.name = self.names.of
         self.lookout = Lookout(self.making, self.name)
         self.modes = Modes(self.run)
         self.probes = Probes(
-            expectations, put, lambda: self._models, self.making.place, lambda: self.run.backward_place
+            expectations, put, lambda: self.names.models, self.making.place, lambda: self.run.backward_place
         )
         expectations.whereabouts = self.probes
         self.judge = Judge(self.run, tell, self._while_asking)
+        self.holding = Holding(self.run, self.making)
         self._put = put
-        self._held: dict[int, Held] = {}
-        self._names: dict[int, str] = {}
-        self._owners: dict[int, Any] = {}
-        self._models: weakref.WeakSet[nn.Module] = weakref.WeakSet()
+        self._evaluations = Evaluations(self.run, put)
         self._may_inspect = True
         self._evaluating: Any = None
         self._evaluation_looks: dict[Any, int] = {}
         self._no_grad_lines: list[tuple[int, Place | None]] = []
-        self._evaluation: list[Any] = []
         self._scale = 1.0
         self._scaler: Any = None
         self._backwards_in_look = 0
@@ -113,7 +101,6 @@ class Learning:
         self._cut: list[tuple[Tensor, Place | None, str]] = []
         self._first_sums: dict[int, float] = {}
         self._seeded: dict[Any, int] = {}
-        self._loaded_since_step = False
         self._looking = False
         self.muted: Callable[[], Any] = nullcontext
         self.loss_lines = LossLines()
@@ -136,11 +123,6 @@ class Learning:
         self.switch_off()
         self.failed(error)
 
-    def name(self, parameter: Tensor) -> str:
-        if id(parameter) not in self._names:
-            self._learn_names()
-        return self._names.get(id(parameter)) or f"a parameter of shape {tuple(parameter.shape)}"
-
     # What is made
 
     @harmless
@@ -157,7 +139,7 @@ class Learning:
     @harmless
     def optimizer_made(self, optimizer: Any) -> None:
         self.making.note_optimizer(optimizer)
-        self._hold(optimizer)
+        self.holding.of(optimizer)
         self.attentive = True
         self.look_at_the_first_step()
 
@@ -166,44 +148,9 @@ class Learning:
         if self.run.step == 0 and not self._looking:
             self.start_looking()
 
-    def _hold(self, optimizer: Any) -> Held:
-        held = self._held.get(id(optimizer))
-        if held is not None and held.optimizer() is optimizer:
-            return held
-        parameters = sentinel.parameters_of(optimizer)
-        signals = OptimizerSignals(
-            kind=type(optimizer).__name__,
-            made=self.making.place_of_optimizer(optimizer, wiring.rate(optimizer)),
-            stateful=wiring.is_stateful(optimizer),
-            settings=wiring.settings(optimizer),
-            parameters=len(parameters),
-            frozen=sum(not p.requires_grad for p in parameters),
-        )
-        held = Held(weakref.ref(optimizer), signals, len(self.run.optimizers), self.making.order(optimizer))
-        held.ids = {id(p) for p in parameters}
-        self._note_rebuilt(held)
-        self._held[id(optimizer)] = held
-        if len(self.run.optimizers) < 256:
-            self.run.optimizers.append(signals)
-        if any(not group["params"] for group in optimizer.param_groups):
-            self.run.facts.note("empty parameter group", self.run.step, signals.made)
-        return held
-
-    def _note_rebuilt(self, new: Held) -> None:
-        for old in self._held.values():
-            same_line = old.signals.made is not None and old.signals.made == new.signals.made
-            if same_line and old.ids == new.ids and old.signals.steps and not self._loaded_since_step:
-                fact = self.run.facts.note("optimizer rebuilt", self.run.step, new.signals.made)
-                fact.numbers["kind"] = new.signals.kind
-                fact.numbers["stateful"] = new.signals.stateful
-                longest = max(old.signals.steps, fact.numbers.get("steps_between", 0))
-                fact.numbers["steps_between"] = longest
-                old.signals.steps = 0
-                break
-
     @harmless
     def scheduler_made(self, scheduler: Any) -> None:
-        held = self._held.get(id(getattr(scheduler, "optimizer", None)))
+        held = self.holding.get(id(getattr(scheduler, "optimizer", None)))
         place = self.schedules.made(scheduler)
         if held is not None and place is not None:
             held.signals.scheduler_made = place
@@ -211,7 +158,7 @@ class Learning:
     @harmless
     def scheduler_steps(self, scheduler: Any) -> None:
         if not is_called_by(sys._getframe(2), _SCHEDULERS) and self.schedules.listening:
-            held = self._held.get(id(getattr(scheduler, "optimizer", None)))
+            held = self.holding.get(id(getattr(scheduler, "optimizer", None)))
             self.schedules.stepped(scheduler, held.signals if held is not None else None, self.run.scaled)
 
     @harmless
@@ -232,10 +179,19 @@ class Learning:
     @harmless
     def initialised(self, tensor: Any) -> None:
         self.making.initialised(tensor)
-        if self.run.step and any(id(tensor) in held.ids and held.signals.steps for held in self._held.values()):
+        if self.run.step and self.holding.has_stepped(tensor):
             self.run.facts.note("initialised again", self.run.step, _here(), who="any")
             fact = self.run.facts.note("weight initialised again", self.run.step, _here(), who=id(tensor))
-            fact.numbers["held"] = sum(len(held.ids) for held in self._held.values())
+            fact.numbers["held"] = self.holding.count()
+
+    # Not `harmless`: a listener that is off holds weak references still, and the program must be rid of them.
+
+    def swap_begins(self, t1: Any, t2: Any) -> None:
+        self.inspection.let_go((t1, t2))
+        self.making.let_go((t1, t2))
+
+    def swap_ended(self, t1: Any, t2: Any) -> None:
+        self.making.take_up()
 
     @harmless
     def state_loaded(self, module: Any) -> None:
@@ -243,7 +199,7 @@ class Learning:
             return
         mine = [p for p in module.parameters() if id(p) in self._first_sums]
         if mine and all(_sum(p) == self._first_sums[id(p)] for p in mine):
-            self._loaded_since_step = True
+            self.holding.another_training = True
             # Another optimiser is another training: only one that goes on is robbed of what it learnt.
             self.run.facts.note("first weights loaded", self.run.step, _here(), who=len(self.run.optimizers))
 
@@ -314,7 +270,7 @@ class Learning:
         if self._evaluating is context:
             self._evaluating = None
             self.inspection.stop()
-            self.modes.evaluated(self.inspection, self.lookout, self._optimised())
+            self.modes.evaluated(self.inspection, self.lookout, self.holding.parameters())
             self.inspection.forget()
 
     @harmless
@@ -326,22 +282,7 @@ class Learning:
             or (self._evaluating is None and self._looking)
         ):
             return
-        current = self._evaluation
-        if not current or current[0] != self.run.step:
-            self._close_evaluation()
-            self._evaluation = [self.run.step, value.detach().double(), 1, _here()]
-        else:
-            current[1] = current[1] + value.detach().double()
-            current[2] += 1
-
-    def _close_evaluation(self) -> None:
-        if self._evaluation:
-            step, total, count, place = self._evaluation
-            self.run.evaluations.append(Evaluation(step, float(total) / count, place))
-            self._put(step, {"evaluation loss": float(total) / count})
-            if len(self.run.evaluations) > 1024:
-                del self.run.evaluations[1::2]
-            self._evaluation = []
+        self._evaluations.add(value, _here)
 
     # Gradients
 
@@ -358,10 +299,6 @@ class Learning:
                     numbers={"backwards": self.run.backwards},
                     backward=backward,
                 )
-
-    def optimizers(self) -> list[Any]:
-        """The program's optimisers that are still in use, in the order they were made."""
-        return [optimizer for held in self._held.values() if (optimizer := held.optimizer()) is not None]
 
     @harmless
     def gradients_clipped(self, parameters: list[Any]) -> None:
@@ -403,7 +340,7 @@ class Learning:
             self._learn_loss_line(root, sys._getframe(2))
             self._leaves, size = graph.leaves_and_size(root)
             self.run.graph_sizes.append((self.run.step, size))
-            with self._quietly():
+            with self.quietly():
                 self._look_at_root(root)
 
     def _learn_loss_line(self, root: Tensor, frame: FrameType) -> None:
@@ -421,7 +358,7 @@ class Learning:
             if loss.is_root:
                 for label, count in loss.labels.items():
                     self.run.labels[label] = self.run.labels.get(label, 0) + count
-        self._learn_names()
+        self.names.learn()
         self.probes.looked(self.run.step)
         missing, call = graph_cut.cut_off(self.inspection, root, self._leaves)
         if call is not None:
@@ -434,10 +371,8 @@ class Learning:
     @harmless
     def backward_ended(self, tensors: Any) -> None:
         self.ledger.backward_ended()
-        if not self.run.step and self.run.backwards < 8:
-            held = [h.optimizer() for h in self._held.values()]
-            if any(p.grad is not None for o in held if o is not None for p in sentinel.parameters_of(o)):
-                self.run.facts.note("gradient never used", 0)
+        if not self.run.step and self.run.backwards < 8 and self.holding.has_gradient():
+            self.run.facts.note("gradient never used", 0)
 
     # Steps
 
@@ -445,19 +380,19 @@ class Learning:
     def measure(self, last: bool = False) -> None:
         """What expectations ask for, before each update and once after the last."""
         if last or self.probes.is_due():
-            with self._quietly(), self.muted():
+            with self.quietly(), self.muted():
                 self.probes.before_step(self.run.step, last)
 
     @harmless
     def evaluated_again(self, optimizer: Any) -> None:
         """An optimiser has its closure evaluate the loss more than once a step."""
-        self._hold(optimizer).evaluates_often = True
+        self.holding.of(optimizer).evaluates_often = True
         self.ledger.close(optimizer)
 
     @harmless
     def step_begins(self, optimizer: Any) -> None:
         """The gradients of the step are all there."""
-        held = self._hold(optimizer)
+        held = self.holding.of(optimizer)
         parameters = sentinel.parameters_of(optimizer)
         signals = held.signals
         signals.step_place = _here() or signals.step_place
@@ -474,7 +409,7 @@ class Learning:
                         self._first_sums[id(p)] = _sum(p)
         if self._looking:
             self.bench.optimizer(optimizer)
-            with self._quietly():
+            with self.quietly():
                 held.ids = {id(p) for p in parameters}
                 self._note_orphans(held, parameters)
                 self._note_cut(held)
@@ -489,9 +424,9 @@ class Learning:
         elif what == "again":
             if other == id(held.optimizer()):
                 facts.note("gradients used twice", step, signals.step_place)
-            elif other in self._held:
-                first = self._held[other].signals
-                facts.note("gradients used by two", step, signals.made, first=first.made, step_line=signals.step_place)
+            elif (first := self.holding.get(other)) is not None:
+                made = first.signals.made
+                facts.note("gradients used by two", step, signals.made, first=made, step_line=signals.step_place)
         elif what == "none":
             erased = self.ledger.erased_since_backward
             backward = self.run.backward_place
@@ -523,13 +458,10 @@ class Learning:
             # The graph knows the whole parameters, the optimiser its shards of them.
             signals.in_graph = max(signals.in_graph, signals.with_gradient)
             return
-        optimised = self._optimised()
+        optimised = self.holding.parameters()
         orphans: list[Tensor] = [leaf for key, leaf in leaves.items() if key not in optimised]
         if orphans:
             wiring.note_orphans(self, held, parameters, orphans, leaves)
-
-    def _optimised(self) -> set[int]:
-        return {key for held in self._held.values() if held.optimizer() is not None for key in held.ids}
 
     def _note_cut(self, held: Held) -> None:
         cuts: dict[tuple[Place | None, str], list[str]] = {}
@@ -544,10 +476,10 @@ class Learning:
     @harmless
     def step_ended(self, optimizer: Any) -> None:
         run = self.run
-        held = self._hold(optimizer)
+        held = self.holding.of(optimizer)
         signals = held.signals
         if self.attentive:
-            self._loaded_since_step = False
+            self.holding.another_training = False
             self.ledger.steps_since_backward += 1
             if signals.steps < STEPS and not held.evaluates_often:
                 self.ledger.step_ended(optimizer, sentinel.parameters_of(optimizer))
@@ -558,7 +490,7 @@ class Learning:
         signals.steps += 1
         run.step += 1
         step = run.step
-        if is_due(step, len(self._held)) or self.probes.wants_tensors(step):
+        if is_due(step, len(self.holding)) or self.probes.wants_tensors(step):
             self.start_looking()
         self.attentive = self._looking or self.ledger.open or self.keepers.watching
         self.judge.stepped()
@@ -573,10 +505,10 @@ class Learning:
             self.inspection.start()
 
     def _end_look(self, held: Held) -> None:
-        with self._quietly():
+        with self.quietly():
             parameters = sentinel.parameters_of(held.optimizer())
-            self.lookout.after_step(self._owners, parameters)
-            self.modes.trained(self.inspection, self.lookout, self._optimised())
+            self.lookout.after_step(self.names.owners, parameters)
+            self.modes.trained(self.inspection, self.lookout, self.holding.parameters())
             broadcasts = [c for c in self.inspection.calls if "broadcast" in c.notes]
             for call in broadcasts:
                 self.run.facts.note("broadcast difference", self.run.step, call.place, numbers=call.notes)
@@ -588,21 +520,8 @@ class Learning:
         self.inspection.stop()
         self.inspection.forget()
 
-    def _learn_names(self) -> None:
-        for root in self.inspection.roots:
-            module = root.module()
-            if module is not None and id(module) not in self._owners:
-                self._owners[id(module)] = None
-                self._models.add(module)
-                self.making.suppose_parts_of(module)
-                for prefix, part in module.named_modules():
-                    for name, parameter in part._parameters.items():
-                        if parameter is not None:
-                            self._names.setdefault(id(parameter), f"{prefix}.{name}" if prefix else name)
-                            self._owners.setdefault(id(parameter), part)
-
     @contextmanager
-    def _quietly(self) -> Iterator[None]:
+    def quietly(self) -> Iterator[None]:
         """Our own arithmetic: not to be inspected, not to be differentiated."""
         before, self.inspection._paused = self.inspection._paused, True
         try:
@@ -645,8 +564,8 @@ class Learning:
 
     @contextmanager
     def _while_asking(self) -> Iterator[None]:
-        with self._quietly(), self.muted():
-            self._close_evaluation()
+        with self.quietly(), self.muted():
+            self._evaluations.close()
             yield
 
     @harmless

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any
 
@@ -26,6 +27,7 @@ class Making:
         # may be a list, which takes no weak reference.)
         self._by_library: WeakIdKeyDictionary = WeakIdKeyDictionary()
         self._loaders: dict[int, tuple[CodeType, int]] = {}
+        self._let_go: list[tuple[WeakIdKeyDictionary, Any, Any]] = []
         self.count = 0
 
     def note(self, thing: Any) -> tuple[CodeType, int] | None:
@@ -69,6 +71,17 @@ class Making:
             frame = users_frame(sys._getframe(1))
             if frame is not None:
                 self._initialised[tensor] = (frame.f_code, frame.f_lasti)
+
+    def let_go(self, tensors: Sequence[Any]) -> None:
+        """Tensors trade places, which torch refuses as long as anyone holds a weak reference to one."""
+        for noted in (self._made, self._initialised):
+            self._let_go += [(noted, tensor, noted.pop(tensor)) for tensor in tensors if tensor in noted]
+
+    def take_up(self) -> None:
+        """They have: what was noted of each is so still."""
+        for noted, tensor, what in self._let_go:
+            noted[tensor] = what
+        self._let_go.clear()
 
     def place(self, thing: Any) -> Place | None:
         line, _ = self._made.get(thing, (None, 0))

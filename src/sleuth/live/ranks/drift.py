@@ -144,7 +144,7 @@ class Drift:
         self._compare(0.0)
 
     def _parameters(self) -> list[Tensor]:
-        every = [p for optimizer in self._learning.optimizers() for p in sentinel.parameters_of(optimizer)]
+        every = [p for optimizer in self._learning.holding.in_use() for p in sentinel.parameters_of(optimizer)]
         return [p for p in every if not is_part(p) and p.layout == torch.strided and not p.is_meta][:_PARAMETERS]
 
     def _fingerprint(self, tensor: Tensor) -> float:
@@ -268,7 +268,7 @@ class Drift:
 
     def _is_fsdp(self) -> bool:
         """Sharded by FSDP alone: with a second way of sharding, ranks get the same batch on purpose."""
-        every = [p for optimizer in self._learning.optimizers() for p in sentinel.parameters_of(optimizer)]
+        every = [p for optimizer in self._learning.holding.in_use() for p in sentinel.parameters_of(optimizer)]
         parts = [p for p in every if is_part(p)]
         if any(getattr(getattr(p, "device_mesh", None), "ndim", 1) > 1 for p in parts):
             return False

@@ -179,7 +179,11 @@ def speaks_for_all(folder: Path) -> bool:
     while time.monotonic() < deadline:
         if (folder / _REPORTED).exists():
             return False
-        before_me = [fate for fate in fates(folder) if fate.rank < me]
+        try:
+            before_me = [fate for fate in fates(folder) if fate.rank < me]
+        except FileNotFoundError:
+            # Of a run that is not recorded, the one that has spoken leaves nothing behind.
+            return False
         if any(fate.alive for fate in before_me) and time.monotonic() > patience:
             return False
         if not any(is_alive(fate.process) for fate in before_me) and (first_here or before_me):
