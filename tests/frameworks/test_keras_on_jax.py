@@ -41,7 +41,7 @@ def test_a_healthy_loop_is_silent(healthy: Any, run: Any) -> None:
 
 def test_run_by_python_a_nan_ends_the_training_and_the_report_is_printed(run: Any) -> None:
     ran = run((PROGRAMS / "nan_loss.py").read_text(), watched=False)
-    assert "error[division-by-zero]" in ran.stdout
+    assert "error[division-by-zero]" in ran.stderr
     assert "Epoch 2/2" not in ran.stdout
 
 

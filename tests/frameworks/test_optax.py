@@ -48,7 +48,7 @@ def test_a_nan_is_traced_to_the_operation_the_step_and_what_it_was_given(run: An
 def test_a_program_run_by_python_prints_its_report_at_its_end(run: Any) -> None:
     ran = run((PROGRAMS / "missing_zero_grad.py").read_text(), watched=False)
     assert ran.stdout.splitlines()[1].startswith("1 ")
-    assert "error[missing-zero-grad]" in ran.stdout
+    assert "error[missing-zero-grad]" in ran.stderr
 
 
 NAN_IN_THE_GRADIENT_ALONE = """
