@@ -76,6 +76,19 @@ def test_a_gradient_that_is_not_finite_is_traced_to_the_forward_line(run: Any) -
     assert ran.findings[0]["step"] == 0
 
 
+INSIDE = """
+import jax.numpy as jnp, optax
+from sleuth.integrations.optax import watched
+tx = watched(optax.inject_hyperparams(optax.sgd)(learning_rate=0.1))
+state = tx.init({"w": jnp.ones(2)})
+print(isinstance(state, optax.InjectStatefulHyperparamsState), float(state.hyperparams["learning_rate"]))
+"""
+
+
+def test_the_state_answers_for_the_optimisers_own(run: Any) -> None:
+    assert run(INSIDE, watched=False).stdout.splitlines()[0].startswith("True 0.1")
+
+
 TRAIN = """
 import hashlib, json
 import jax, jax.numpy as jnp, numpy as np, optax

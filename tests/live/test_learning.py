@@ -147,6 +147,22 @@ BUGS = {
 }
 
 RIGHT = {
+    "a regression whose targets lie far from where it starts": """
+        torch.manual_seed(1)
+        X = torch.randn(64)
+        Y = 2 * X + 3 + 0.1 * torch.randn(64)
+        line = nn.Linear(1, 1)
+        optimizer = torch.optim.AdamW(line.parameters(), 1e-2)
+        schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, 150)
+        loader = DataLoader(TensorDataset(X, Y), batch_size=8, shuffle=True)
+        for epoch in range(19):
+            for x, y in loader:
+                loss = F.mse_loss(line(x.unsqueeze(-1)).squeeze(-1), y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                schedule.step()
+    """,
     "agents that zero and step in turn": """
         models = [nn.Linear(8, 2) for _ in range(3)]
         optimizers = [torch.optim.Adam(m.parameters(), 1e-2) for m in models]

@@ -319,7 +319,7 @@ torch.distributed.destroy_process_group()
 """
 
 
-@pytest.mark.parametrize("spoil", ("", "nn.init.constant_(model[0].weight, float('nan'))"))
+@pytest.mark.parametrize("spoil", ["", "nn.init.constant_(model[0].weight, float('nan'))"])
 def test_weights_that_are_sharded_before_they_have_memory(spoil: str, tmp_path: Path) -> None:
     """They trade places with ones that have; gathered, they give their memory back as soon as a layer is done."""
     (tmp_path / "train.py").write_text(META_THEN_EMPTY.format(spoil=spoil), encoding="utf-8")

@@ -94,6 +94,11 @@ class WatchedState:
         """Are these numbers, and not what stands for them while a function is traced?"""
         return isinstance(self.sleuth_rows, jax.Array) and not isinstance(self.sleuth_rows, jax.core.Tracer)
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """`isinstance(state, SAMState)` answers for the inner state, too."""
+        return type(self.inner)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("__", "sleuth_")) or name == "inner":
             raise AttributeError(name)
@@ -116,14 +121,17 @@ def first_state(inner: Any, params: Any, host: Any) -> WatchedState:
 
 def row(step: Any, loss: Any, given: Any, fresh: Any, updates: Any = ()) -> Any:
     """The numbers of one step. Norms are taken leaf by leaf: of the whole they follow."""
-    distance = jnp.float32(0 if fresh is not None else jnp.nan)
-    pairs = zip(jax.tree.leaves(given), jax.tree.leaves(fresh), strict=True) if fresh is not None else ()
+    given, updates = jax.tree.leaves(given), jax.tree.leaves(updates)
+    pairs = zip(given, jax.tree.leaves(fresh), strict=True) if fresh is not None else ()
     apart = [(a, b) for a, b in pairs if a is not b]
+    # What is measured must not be fused with what is computed: the compiler would round the program's numbers anew.
+    loss, given, updates, apart = jax.lax.optimization_barrier((loss, given, updates, apart))
+    distance = jnp.float32(0 if fresh is not None else jnp.nan)
     if apart:
         distance = jnp.sqrt(sum(_square(a.astype(jnp.float32) - b.astype(jnp.float32)) for a, b in apart))
     loss = jnp.float32(jnp.nan) if loss is None else jnp.asarray(loss, jnp.float32).reshape(())
     numbers = [jnp.asarray(step, jnp.float32), loss, distance]
-    numbers += [jnp.sqrt(_square(leaf)) for leaf in (*jax.tree.leaves(given), *jax.tree.leaves(updates))]
+    numbers += [jnp.sqrt(_square(leaf)) for leaf in (*given, *updates)]
     return jnp.stack(numbers)
 
 
