@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
+import sys
 import textwrap
 import zipfile
 from collections import OrderedDict, namedtuple
@@ -69,11 +71,20 @@ def forked(work: Callable[[], object]) -> None:
             printed = os.open("printed.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             os.dup2(printed, 1)
             os.dup2(printed, 2)
+            _forget_the_tests()
             work()
             status = 0
         finally:
             os._exit(status)
     os.waitpid(process, 0)
+
+
+def _forget_the_tests() -> None:
+    """What ran in this process before must not look like a part of the user's program."""
+    tests = str(Path(__file__).parents[1])
+    for name in [n for n, m in sys.modules.items() if (getattr(m, "__file__", None) or "").startswith(tests)]:
+        del sys.modules[name]
+    program._started_in.cache_clear()
 
 
 class Nearby(Stage):
@@ -128,6 +139,8 @@ def keep(tmp_path: Path, bundles: Callable[..., list[Path]]) -> Keep:
     """Run a script that fails, for the one bundle it leaves."""
 
     def run(source: str) -> Kept:
+        # A bundle holds all models of the process: those of other tests must be gone.
+        gc.collect()
         (path,) = bundles(source)
         return Kept(tmp_path, path)
 

@@ -8,7 +8,7 @@ import gc
 import random
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FrameType, ModuleType
 from typing import Any
@@ -164,8 +164,8 @@ class Buffers:
     def __init__(self) -> None:
         self._modules: weakref.WeakSet[nn.Module] = weakref.WeakSet()
         self._known = -1
-        self._changing: list[tuple[weakref.ref[nn.Module], str]] = []
         self._live: list[Tensor] = []
+        self._owners: list[weakref.ref[nn.Module]] = []
         self._copies: list[Tensor] = []
         self._versions: dict[int, int] = {}
 
@@ -194,26 +194,37 @@ class Buffers:
                 if tensor._version != self._versions[i] or not torch.equal(tensor, copy)
             ]
             self._live = [self._live[i] for i in kept]
+            self._owners = [self._owners[i] for i in kept]
             self._copies = [self._copies[i] for i in kept]
             self._versions = {}
 
     def _look_again(self) -> None:
         self._known = len(self._modules)
-        self._live = [
-            buffer
+        found = [
+            (buffer, weakref.ref(module))
             for module in self._modules
             for buffer in module._buffers.values()
             if buffer is not None and buffer.layout == torch.strided and buffer.device.type != "meta"
         ]
+        self._live = [buffer for buffer, _ in found]
+        self._owners = [owner for _, owner in found]
         with torch.no_grad():
             self._copies = [buffer.detach().clone() for buffer in self._live]
         self._versions = {i: tensor._version for i, tensor in enumerate(self._live)}
 
     def at_start(self, buffer: Tensor) -> Tensor:
         """What a buffer held when the round began: its copy, or itself where rounds do not change it."""
-        return next((copy for live, copy in zip(self._live, self._copies, strict=True) if live is buffer), buffer)
+        return next((copy for live, copy in self._written() if live is buffer), buffer)
 
     def restore(self) -> None:
-        if self._live:
-            with torch.no_grad():
-                torch._foreach_copy_(self._live, self._copies)
+        with torch.no_grad():
+            for live, copy in self._written():
+                live.copy_(copy)
+
+    def _written(self) -> Iterator[tuple[Tensor, Tensor]]:
+        """What the round has written to, with its copy. A layer in evaluation mode has written nothing: what differs
+        was changed before, between the last step and this one."""
+        for live, copy, owner in zip(self._live, self._copies, self._owners, strict=True):
+            module = owner()
+            if module is not None and module.training:
+                yield live, copy
