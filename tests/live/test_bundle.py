@@ -85,6 +85,12 @@ def _forget_the_tests() -> None:
     for name in [n for n, m in sys.modules.items() if (getattr(m, "__file__", None) or "").startswith(tests)]:
         del sys.modules[name]
     program._started_in.cache_clear()
+    torch._dynamo.reset()
+    torch.compiler.set_stance("default")
+    while torch._C._len_torch_function_stack():
+        torch._C._pop_torch_function_stack()
+    # Models and optimisers of other tests, which the collector then no longer shows to anyone.
+    gc.freeze()
 
 
 class Nearby(Stage):
@@ -139,8 +145,6 @@ def keep(tmp_path: Path, bundles: Callable[..., list[Path]]) -> Keep:
     """Run a script that fails, for the one bundle it leaves."""
 
     def run(source: str) -> Kept:
-        # A bundle holds all models of the process: those of other tests must be gone.
-        gc.collect()
         (path,) = bundles(source)
         return Kept(tmp_path, path)
 

@@ -46,7 +46,7 @@ class Net(nn.Module):
         return h * random.random()  # here
 
     def clock(self, h: Tensor) -> Tensor:
-        return h * time.perf_counter()  # here
+        return h * (time.perf_counter() * 1e6 % 1000)  # here
 
     def entropy(self, h: Tensor) -> Tensor:
         return h * float(os.urandom(4)[0] + 256 * os.urandom(4)[1])  # here

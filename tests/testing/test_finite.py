@@ -148,3 +148,15 @@ def test_misuse_is_told_in_a_line() -> None:
         assert_finite(Net(), X, targets=Y)
     with pytest.raises(TypeError, match="must be callable"):
         assert_finite(Net(), X, 3)
+
+
+def test_nothing_of_ours_stays_on_torchs_stack_of_modes(failure: Any) -> None:
+    from torch.overrides import _get_current_function_mode_stack
+
+    failure(assert_finite, nn.Sequential(nn.Linear(6, 3), Logarithm()), torch.randn(4, 6))
+    assert _get_current_function_mode_stack() == []
+
+
+class Logarithm(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.log()

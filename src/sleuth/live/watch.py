@@ -137,6 +137,7 @@ class Watch(ContextDecorator):
         self.expectations.finish()
         if self._learning is not None:
             self._learning.finish(error, self._went_bad)
+            self._clear_away()
 
     @contextmanager
     def deaf(self) -> Iterator[None]:
@@ -150,6 +151,13 @@ class Watch(ContextDecorator):
         _active = None
         self._import.remove()
         self._remove_taps()
+
+    def _clear_away(self) -> None:
+        from sleuth.live.left_over import clear_away
+        from sleuth.live.trace import Calls
+
+        inspection = self._learning.inspection
+        clear_away(lambda mode: mode is inspection or isinstance(mode, Calls))
 
     def _remove_taps(self) -> None:
         for taps in self._taps:
