@@ -1,6 +1,7 @@
 """Runs zoo programs under hooks of its own, without Sleuth, and says when a number first went bad.
 
 torch is imported once; each program then runs in a forked child. One JSON job a line on stdin, one answer on stdout.
+A program that forks processes of its own gets a fresh interpreter: forked from a fork, gloo's ranks now and then never meet.
 """
 
 from __future__ import annotations
@@ -104,8 +105,7 @@ def parameters_of(optimiser: torch.optim.Optimizer) -> list[torch.Tensor]:
 
 
 def perform(job: dict[str, Any], folder: Path) -> None:
-    """Run the program in this (forked) process; never returns."""
-    signal.alarm(TIMEOUT)
+    """Run the program in this process; never returns."""
     for name, stream in (("stdout", 1), ("stderr", 2)):
         os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), stream)
     os.chdir(job["folder"])
@@ -137,6 +137,9 @@ def main() -> None:
             folder = Path(name)
             child = os.fork()
             if child == 0:
+                signal.alarm(TIMEOUT)
+                if json.loads(line)["forks"]:
+                    os.execv(sys.executable, [sys.executable, __file__, line, name])
                 perform(json.loads(line), folder)
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             verdict = folder / "verdict"
@@ -150,4 +153,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        perform(json.loads(sys.argv[1]), Path(sys.argv[2]))
     main()

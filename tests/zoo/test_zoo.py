@@ -73,9 +73,9 @@ HEALTHY += [(path.parent, [path.name]) for path in sorted((ZOO / "healthy").glob
 each_healthy = pytest.mark.parametrize(("folder", "run"), HEALTHY, ids=[f"{f.name}/{r[-1]}" for f, r in HEALTHY])
 
 
-def uses_optimisers(folder: Path, run: list[str]) -> bool:
+def mentions(word: str, folder: Path, run: list[str]) -> bool:
     sources = (folder / run[1].split(".")[0]).glob("*.py") if run[0] == "-m" else [folder / run[0]]
-    return any("optim" in source.read_text(encoding="utf-8") for source in sources)
+    return any(word in source.read_text(encoding="utf-8") for source in sources)
 
 
 Probe = Callable[[Path, list[str]], dict[str, Any]]
@@ -90,7 +90,12 @@ def probe() -> Iterator[Probe]:
         assert server.stdout is not None
 
         def ask(folder: Path, run: list[str]) -> dict[str, Any]:
-            job = {"folder": str(folder), "run": run, "optimisers": uses_optimisers(folder, run)}
+            job = {
+                "folder": str(folder),
+                "run": run,
+                "optimisers": mentions("optim", folder, run),
+                "forks": mentions("multiprocessing", folder, run),
+            }
             print(json.dumps(job), file=server.stdin, flush=True)
             return json.loads(server.stdout.readline())
 
