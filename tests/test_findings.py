@@ -101,7 +101,9 @@ def test_the_json_is_the_contract_word_for_word() -> None:
                 "rank": 0,
                 "evidence": [{"name": "input minimum", "value": 0.0}],
                 "chain": [{"place": origin, "what": "softmax gave 3 exact zeros"}],
-                "fixes": [{"title": "use F.cross_entropy on the logits", "edits": [edit], "verified": False}],
+                "fixes": [
+                    {"title": "use F.cross_entropy on the logits", "edits": [edit], "verified": False, "safe": False}
+                ],
             }
         ],
     }

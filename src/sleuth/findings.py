@@ -107,11 +107,12 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What to change. `verified` says that an experiment confirmed it."""
+    """What to change. `verified`: an experiment confirmed it. `safe`: `sleuth check --fix` applies it unasked."""
 
     title: str
     edits: tuple[Edit, ...] = ()
     verified: bool = False
+    safe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,7 @@ def finding_to_json(finding: Finding) -> dict[str, Any]:
             "title": fix.title,
             "edits": [{f.name: getattr(edit, f.name) for f in fields(Edit)} for edit in fix.edits],
             "verified": fix.verified,
+            "safe": fix.safe,
         }
         for fix in finding.fixes
     ]
@@ -205,7 +207,8 @@ def finding_from_json(data: Mapping[str, Any]) -> Finding:
     plain["evidence"] = tuple(Evidence(item["name"], item["value"]) for item in data["evidence"])
     plain["chain"] = tuple(Link(link["what"], place_from_json(link["place"])) for link in data["chain"])
     plain["fixes"] = tuple(
-        Fix(fix["title"], tuple(Edit(**edit) for edit in fix["edits"]), fix["verified"]) for fix in data["fixes"]
+        Fix(fix["title"], tuple(Edit(**edit) for edit in fix["edits"]), fix["verified"], fix.get("safe", False))
+        for fix in data["fixes"]
     )
     return Finding(**plain)
 

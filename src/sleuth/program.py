@@ -252,10 +252,10 @@ def silenced(finding: Finding, ignored: Collection[str] = ()) -> bool:
     path = os.path.join(_started_in(), finding.place.path)
     last = finding.place.end_line or finding.place.line
     lines = (linecache.getline(path, number) for number in range(finding.place.line, last + 1))
-    return any(_silences(line, finding.diagnosis) for line in lines)
+    return any(silences(line, finding.diagnosis) for line in lines)
 
 
-def _silences(line: str, diagnosis: str) -> bool:
+def silences(line: str, diagnosis: str) -> bool:
     comments = _IGNORE.search(line)
     if comments is None or not _really_a_comment(line):
         return False

@@ -1,0 +1,105 @@
+"""Examines one piece of source: parses it once, reads it once, and asks every check."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+
+from sleuth.findings import Finding
+from sleuth.program import silences
+from sleuth.source import checks
+from sleuth.source.interpreter import Interpreter
+from sleuth.source.listeners import Listeners
+from sleuth.source.project import Project
+from sleuth.source.scopes import File
+
+# Statements nest deeper than Python's usual limit in generated code: an elif is an if in an else.
+_RECURSION = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One piece of source to examine."""
+
+    path: str
+    text: str
+    shown: str
+    cell_ends: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What was found in it, and which other files that rests on."""
+
+    findings: tuple[Finding, ...]
+    dependencies: tuple[str, ...] = ()
+    problem: str | None = None
+    broken: tuple[str, ...] = ()
+
+
+def examine(unit: Unit, project: Project, *, select: frozenset[str] | None = None) -> Examined:
+    """Read a piece of source and say what is wrong with it. Never raises for anything the source holds."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION))
+    try:
+        return _examine(unit, project, select)
+    except RecursionError:
+        return Examined((), (), f"{unit.shown}:1:1: nested too deeply to be read")
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _examine(unit: Unit, project: Project, select: frozenset[str] | None) -> Examined:
+    try:
+        with warnings.catch_warnings():
+            # An invalid escape in the user's text is not for us to say.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(unit.text)
+    except SyntaxError as error:
+        return Examined((), (), f"{unit.shown}:{error.lineno or 1}:{error.offset or 1}: syntax error: {error.msg}")
+    except (ValueError, MemoryError) as error:
+        return Examined((), (), f"{unit.shown}:1:1: cannot be read as Python: {error}")
+    file = project.file(unit.path, unit.shown, unit.text, tree)
+    file.cell_ends = unit.cell_ends
+    listeners = Listeners(_chosen(select))
+    Interpreter(file, project, listeners).read_all()
+    listeners.hear_file(file)
+    findings = tuple(_settled(listeners.findings, file))
+    return Examined(findings, project.dependencies(unit.path), None, tuple(sorted(set(listeners.broken.values()))))
+
+
+@cache
+def _chosen(select: frozenset[str] | None) -> tuple[tuple[str, ModuleType], ...]:
+    return tuple((name, check) for name, check in checks.all_checks() if select is None or name in select)
+
+
+def _settled(findings: Iterable[Finding], file: File) -> list[Finding]:
+    """Each once, without those silenced by a comment, sorted by place."""
+    kept: dict[tuple[str, str, int, int], Finding] = {}
+    for finding in findings:
+        place = finding.place
+        if place is None:
+            continue
+        key = (finding.diagnosis, place.path, place.line, place.column or 0)
+        known = kept.get(key)
+        if known is None or _rank(finding) < _rank(known):
+            if place.path != file.shown or not _silenced(finding, file):
+                kept[key] = finding
+    return [kept[key] for key in sorted(kept, key=lambda key: (key[1], key[2], key[3], key[0]))]
+
+
+def _rank(finding: Finding) -> int:
+    return ("error", "warning", "note").index(finding.severity)
+
+
+def _silenced(finding: Finding, file: File) -> bool:
+    place = finding.place
+    if place is None:
+        return False
+    lines = file.lines[place.line - 1 : place.end_line or place.line]
+    return any(silences(line, finding.diagnosis) for line in lines)

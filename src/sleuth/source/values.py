@@ -1,0 +1,230 @@
+"""What is known about a value of the user's program without running it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+# What a value is. "?" where nothing is known.
+UNKNOWN_KIND: Final = "?"
+KINDS: Final = (
+    "?",
+    "api",  # a name of a framework: torch.nn.functional, torch.log
+    "tensor",  # of torch, TensorFlow or JAX
+    "array",  # of NumPy
+    "number",
+    "text",
+    "none",
+    "module",  # a torch.nn.Module or Keras layer/model of a framework class, or of a project class without a body we know
+    "instance",  # of a class of the project
+    "class",  # of the project
+    "function",  # of the project
+    "optimizer",
+    "scheduler",
+    "loader",
+    "dataset",
+    "scaler",
+    "device",
+    "dtype",
+    "sequence",  # list, tuple or set display
+    "mapping",
+    "key",  # a JAX random key
+    "self",
+)
+
+
+class Nothing:
+    """No literal value is known; `None` would be one."""
+
+    def __repr__(self) -> str:
+        return "NOTHING"
+
+
+NOTHING: Final = Nothing()
+_NO_VALUES: Final[dict[str, Any]] = {}
+
+
+class Value:
+    """One value: what kind of thing it is, which operation made it from which others, and what range it keeps to.
+
+    Values form a graph through `inputs`, so that `log(p)` three lines below `p = softmax(x)` still sees the softmax.
+    """
+
+    __slots__ = (
+        "api",
+        "attrs",
+        "const",
+        "device",
+        "dtype",
+        "exact",
+        "grad",
+        "hi",
+        "info",
+        "inputs",
+        "kind",
+        "lo",
+        "loop",
+        "node",
+        "op",
+        "options",
+        "parts",
+        "raw",
+        "shape",
+        "tail",
+        "unit",
+    )
+
+    def __init__(
+        self,
+        kind: str = "?",
+        node: ast.AST | None = None,
+        *,
+        op: str = "",
+        inputs: tuple[Value, ...] = (),
+        api: str = "",
+        const: Any = NOTHING,
+    ) -> None:
+        self.kind = kind
+        self.node = node  # the expression that made it
+        self.op = op  # the operation: "softmax", "log", "param:0" …
+        self.inputs = inputs
+        self.api = api  # the framework name itself (kind "api"), or of the class it was made from
+        self.raw = ""  # the dotted name as imported, before aliases of one thing were unified
+        self.const = const
+        self.lo: float | None = None
+        self.hi: float | None = None
+        self.dtype: str | None = None
+        self.device: str | None = None  # "cpu", "cuda", "cuda:1" where it is known
+        self.grad: bool | None = None  # does a gradient flow through it?
+        self.shape: tuple[int | None, ...] | None = None
+        self.parts: list[Value] | None = None  # items of a sequence, values of a mapping, layers of a Sequential
+        self.exact = True  # are `parts` all of them, in their order?
+        self.tail = True  # is at least the last of `parts` the last?
+        self.attrs: dict[str, Value] = _NO_VALUES  # of an instance or module, written through `own_attrs`
+        self.options: dict[str, Value] = _NO_VALUES  # arguments by name ("0", "1" … for positional) of what made it
+        self.info: Any = None  # the project's class or function behind it
+        self.unit: Any = None  # the file it was made in
+        self.loop: int = 0  # the identity of the innermost loop it was made in, 0 outside
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.api or self.op}>"
+
+    @property
+    def line(self) -> int:
+        return getattr(self.node, "lineno", 0)
+
+    def own_attrs(self) -> dict[str, Value]:
+        if self.attrs is _NO_VALUES:
+            self.attrs = {}
+        return self.attrs
+
+    def option(self, *names: str) -> Value | None:
+        """An argument of the call that made it, by position ("0") or name, the first that is there."""
+        for name in names:
+            found = self.options.get(name)
+            if found is not None:
+                return found
+        return None
+
+    def number(self) -> float | None:
+        """The literal number it is."""
+        const = self.const
+        return const if isinstance(const, int | float) and not isinstance(const, bool) else None
+
+
+def constant(value: Any, node: ast.AST | None = None) -> Value:
+    kind = "none" if value is None else "text" if isinstance(value, str) else "number"
+    made = Value(kind if isinstance(value, str | int | float | complex | None) else "?", node, const=value)
+    if kind == "number" and isinstance(value, int | float):
+        made.lo = made.hi = float(value) if abs(value) < 1e308 else None
+    return made
+
+
+# Operations that change the shape, place or type of the numbers and leave the numbers.
+SAME_NUMBERS: Final = frozenset(
+    "view reshape flatten unflatten squeeze unsqueeze transpose permute t movedim swapaxes contiguous clone to cpu cuda float "
+    "double half bfloat16 type astype cast index select expand repeat detach stop_gradient data copy identity convert "
+    "expand_dims ravel numpy from_numpy as_tensor gather narrow chunk split roll flip requires_grad_ checkpoint attr:T "
+    "attr:mT attr:data".split()
+)
+
+
+def same(a: Value, b: Value, depth: int = 6) -> bool:
+    """Do the two surely hold the same number, being made by the same operations from the same things?"""
+    if a is b:
+        return a.kind != "?" or bool(a.op)
+    if isinstance(a.const, Nothing) != isinstance(b.const, Nothing):
+        return False
+    if not isinstance(a.const, Nothing):
+        return type(a.const) is type(b.const) and a.const == b.const
+    if not a.op or a.op != b.op or a.op == "phi" or len(a.inputs) != len(b.inputs) or not a.inputs or depth == 0:
+        return False
+    return all(same(x, y, depth - 1) for x, y in zip(a.inputs, b.inputs, strict=True))
+
+
+def origins(value: Value, through: frozenset[str] = SAME_NUMBERS) -> Iterator[Value]:
+    """The values it may be, looking through operations that leave the numbers and through joins of branches."""
+    todo, seen = [value], set()
+    while todo:
+        one = todo.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if one.op == "phi":
+            todo += one.inputs
+        elif one.op in through and one.inputs:
+            todo.append(one.inputs[0])
+        else:
+            yield one
+
+
+def made_by(value: Value, *operations: str, through: frozenset[str] = SAME_NUMBERS) -> Value | None:
+    """The value of one of these operations that it surely is, on every branch; None otherwise."""
+    found = None
+    for one in origins(value, through):
+        if one.op not in operations:
+            return None
+        found = found or one
+    return found
+
+
+def maybe_made_by(value: Value, *operations: str, through: frozenset[str] = SAME_NUMBERS) -> Value | None:
+    """The value of one of these operations that it is on some branch."""
+    return next((one for one in origins(value, through) if one.op in operations), None)
+
+
+def ancestors(value: Value, stop: Callable[[Value], bool] | None = None, most: int = 400) -> Iterator[Value]:
+    """It and all it was computed from, nearest first."""
+    todo, seen = [value], set()
+    while todo and len(seen) < most:
+        one = todo.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        if stop is None or not stop(one):
+            todo += one.inputs
+
+
+def joined(a: Value, b: Value, node: ast.AST | None) -> Value:
+    """What a name holds after two branches gave it different values."""
+    if a is b:
+        return a
+    kind = a.kind if a.kind == b.kind and a.kind != "pending" else "?"
+    made = Value(kind, node, op="phi", inputs=(a, b), api=a.api if a.api == b.api else "")
+    if kind in ("number", "tensor", "array"):
+        if a.lo is not None and b.lo is not None:
+            made.lo = min(a.lo, b.lo)
+        if a.hi is not None and b.hi is not None:
+            made.hi = max(a.hi, b.hi)
+    made.dtype = a.dtype if a.dtype == b.dtype else None
+    made.device = a.device if a.device == b.device else None
+    made.grad = a.grad if a.grad == b.grad else None
+    made.shape = a.shape if a.shape == b.shape else None
+    made.info = a.info if a.info is b.info else None
+    if kind in ("instance", "self") and made.info is not None:
+        made.attrs = a.attrs
+    if a.parts is not None and b.parts is not None and len(a.parts) == len(b.parts):
+        made.parts = a.parts
+    return made
