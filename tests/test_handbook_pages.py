@@ -6,11 +6,14 @@ import re
 import sys
 import types
 from collections.abc import Iterator
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from sleuth import findings, handbook
+from sleuth.source.engine import Unit, examine
+from sleuth.source.project import Project
 
 SECTIONS = [
     "What you see",
@@ -25,6 +28,7 @@ SECTIONS = [
 ENGINES = {"source", "dry", "live", "graph", "data", "compare", "profile", "environment"}
 NAMES = handbook.names()
 LIVE = [name for name in NAMES if "live" in handbook.page(name).engines]
+SOURCE_ALONE = [name for name in NAMES if handbook.page(name).engines == ("source",)]
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FRONT_MATTER = re.compile(r"\A\+\+\+\n.*?^\+\+\+\n", re.MULTILINE | re.DOTALL)
 # A page is read in one go: shorter ones say too little, longer ones belong in two pages.
@@ -148,3 +152,27 @@ def test_the_before_block_ends_badly(name: str, fresh_torch: types.ModuleType) -
 @pytest.mark.parametrize("name", LIVE)
 def test_the_after_block_ends_well(name: str, fresh_torch: types.ModuleType) -> None:
     assert ends_well(run(name, "python after"), fresh_torch)
+
+
+def read(name: str, label: str) -> list[findings.Finding]:
+    """What the source engine says of a block."""
+    unit = Unit(f"/nowhere/{name}.py", blocks(name)[label], f"{name}.py")
+    result = examine(unit, Project(Path("/nowhere")))
+    assert result.problem is None
+    assert not result.broken
+    return list(result.findings)
+
+
+@pytest.mark.parametrize("name", SOURCE_ALONE)
+def test_the_source_of_the_before_block_shows_the_bug(name: str) -> None:
+    assert name in {finding.diagnosis for finding in read(name, "python before")}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_source_of_the_before_block_shows_nothing_else(name: str) -> None:
+    assert {f.diagnosis for f in read(name, "python before") if f.severity != "note"} <= {name}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_source_of_the_after_block_is_clean(name: str) -> None:
+    assert [f.diagnosis for f in read(name, "python after") if f.severity != "note" or f.diagnosis == name] == []

@@ -10,6 +10,7 @@ import pytest
 
 from sleuth import handbook
 from sleuth.live import checks, rules
+from sleuth.source import checks as source_checks
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,12 +30,22 @@ WITHOUT_A_CASE = {
 }
 CHECKS = [name for name, _ in checks.in_order()]
 RULES = [name for _, name, _ in rules.in_order()]
-CASES = [tomllib.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "zoo").glob("*/case.toml")]
+CASES = [tomllib.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "zoo").rglob("case.toml")]
 
 
 @pytest.mark.parametrize("diagnosis", [*CHECKS, *RULES])
 def test_every_check_has_a_page_that_names_its_engine(diagnosis: str) -> None:
     assert "live" in handbook.page(diagnosis).engines
+
+
+@pytest.mark.parametrize("diagnosis", source_checks.names())
+def test_every_check_of_the_source_has_a_page_that_names_its_engine(diagnosis: str) -> None:
+    assert "source" in handbook.page(diagnosis).engines
+
+
+@pytest.mark.parametrize("name", [name for name in handbook.names() if "source" in handbook.page(name).engines])
+def test_every_page_that_names_the_source_has_its_check(name: str) -> None:
+    assert name in source_checks.names()
 
 
 @pytest.mark.parametrize("diagnosis", sorted(set(handbook.names()) - WITHOUT_A_CASE))

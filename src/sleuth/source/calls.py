@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from functools import cache
 from typing import Any, Final
 
 from sleuth.source import names, ranges, shapes
@@ -24,8 +25,11 @@ from sleuth.source.values import NOTHING, Value, joined
 ACTS: Final = frozenset(
     "backward step zero_grad eval train unscale_ update clip_grad_norm_ clip_grad_norm clip_grad_value_ clip_grads_with_norm_ "
     "set_epoch manual_backward minimize apply_gradients load_state_dict state_dict manual_seed seed scale "
-    "fit compile evaluate predict requires_grad_ seed_everything set_seed add_param_group".split()
+    "export trace random fit compile evaluate predict requires_grad_ seed_everything set_seed add_param_group zero_".split()
 )
+# Values of which only this is known: what was handed in, or given by something unknown. A network may be among them.
+_HANDED_IN: Final = ("param:", "attr:", "call", "api:", "phi", "item:", "index", "element")
+_BUILTINS: Final = frozenset(dir(builtins))
 _OPAQUE: Final = frozenset({"optimizer", "module", "instance", "scheduler", "scaler"})
 # Wrappers that give back what they were given.
 _TRANSPARENT: Final = frozenset(
@@ -73,13 +77,17 @@ class Calls(State):
         func = node.func
         if isinstance(func, ast.Attribute):
             base = self.evaluate(func.value)
+            made = self.method(node, base, func.attr, self.arguments(node))
+        else:
+            callee = self.evaluate(func)
             arguments = self.arguments(node)
-            return self.method(node, base, func.attr, arguments)
-        callee = self.evaluate(func)
-        arguments = self.arguments(node)
-        if isinstance(func, ast.Name) and callee.kind == "?" and not callee.op and hasattr(builtins, func.id):
-            return self.builtin(node, func.id, arguments)
-        return self.apply(node, callee, arguments)
+            if isinstance(func, ast.Name) and callee.kind == "?" and not callee.op and func.id in _BUILTINS:
+                made = self.builtin(node, func.id, arguments)
+            else:
+                made = self.apply(node, callee, arguments)
+        if made.unit is None:
+            made.unit = self.file
+        return made
 
     def arguments(self, node: ast.Call) -> Arguments:
         positional: list[Value] = []
@@ -119,11 +127,8 @@ class Calls(State):
         if kind in ("tensor", "array"):
             return self.tensor_method(node, base, kind, name, arguments)
         if kind == "package":
-            found = base.attrs.get(name)
-            settled = (
-                self.project.settle(found) if found is not None else Value(node=node, op=f"attr:{name}", inputs=(base,))
-            )
-            return self.apply(node, settled, arguments)
+            held = base.attrs.get(name) or Value(node=node, op=f"attr:{name}", inputs=(base,))
+            return self.apply(node, self.project.settle(held), arguments)
         if kind in ("sequence", "mapping"):
             return self.container_method(node, base, name, arguments)
         if kind == "module":
@@ -209,6 +214,8 @@ class Calls(State):
                 base.parts.append(added)
             base.exact = base.exact and not self.loops and name != "insert"
             base.tail = not self.loops and name != "insert" and (name != "extend" or added.tail)
+            if self.loops and name == "append" and added.kind in ("tensor", "?"):
+                self.note("append", node, base, [added], base)
         elif name in ("pop", "clear", "remove", "sort", "reverse", "update"):
             base.exact = False
         result = Value(node=node, op=f"call:{name}", inputs=(base, *arguments.positional))
@@ -245,6 +252,8 @@ class Calls(State):
         if kind == "instance":
             return self.call_instance(node, callee, arguments)
         result = Value(node=node, op="call", inputs=(callee, *arguments.positional))
+        if self.loops and callee.op.startswith(_HANDED_IN):
+            self.note("call", node, callee, arguments.positional, result)
         self.announce(node, "?", "", callee, arguments, arguments.positional, result)
         return result
 
@@ -256,6 +265,7 @@ class Calls(State):
             result = self.wrapped(node, name, arguments)
         elif operation:
             result = self.result_of(operation, node, arguments.positional, arguments.keywords, kind)
+            result.api = name
         else:
             result = Value(kind, node, op=f"api:{name}", inputs=tuple(arguments.positional), api=name)
         if result.options is not callee.options and name not in _TRANSPARENT:
@@ -283,6 +293,10 @@ class Calls(State):
 
     def wrapped(self, node: ast.Call, name: str, arguments: Arguments) -> Value:
         inner = arguments.positional[0]
+        if name in ("jax.jit", "torch.compile") and isinstance(inner.info, FunctionInfo) and inner.kind == "function":
+            compiled = Value("api", node, api=name)
+            compiled.options = arguments.options()
+            inner.info.decorators.append(compiled)
         if name in ("copy.deepcopy", "copy.copy") and inner.kind in ("module", "instance"):
             made = Value(inner.kind, node, op="copy", inputs=(inner,), api=inner.api)
             made.attrs, made.parts, made.info, made.options = dict(inner.attrs), inner.parts, inner.info, inner.options
@@ -351,6 +365,7 @@ class Calls(State):
             else:
                 for part in layer.parts:
                     value = self.through(node, part, value)
+            self.note_forward(node, layer, arguments, value)
             self.announce(node, f"{layer.api}()", "", layer, arguments, arguments.positional, value)
             return value
         operation = OF_LAYER.get(layer.api, "")
@@ -359,6 +374,7 @@ class Calls(State):
                 "tensor" if arguments.positional else "?", node, op="module", inputs=(layer, *arguments.positional)
             )
             result.grad = layer.grad is not False and not self.spot_without_grad()
+            self.note_forward(node, layer, arguments, result)
         else:
             merged = {**layer.options, **arguments.keywords}
             result = self.result_of(operation, node, arguments.positional, merged, "tensor")
@@ -426,6 +442,8 @@ class Calls(State):
             made.grad = not self.spot_without_grad()
             if result.kind == "?" and not result.op:
                 result = made
+        if info is not None and info.is_module():
+            self.note_forward(node, instance, arguments, result)
         self.announce(node, "instance()", "", instance, arguments, arguments.positional, result)
         return result
 
@@ -656,7 +674,10 @@ class Calls(State):
             made.inputs = (first,) if first is not None and first.kind == "instance" else ()
             return made if made.info is not None else Value(node=node)
         if name == "next" and given:
-            return self.element(given[0], node)
+            result = self.element(given[0], node)
+            if self.loops and _is_call_of(node.args[0], "iter"):
+                self.note("first_batch", node, given[0], given, result)
+            return result
         if name in ("max", "min") and len(given) > 1:
             return self.result_of("maximum" if name == "max" else "minimum", node, given, {}, "number")
         if name in ("sum", "abs", "pow") and given:
@@ -723,6 +744,18 @@ class Calls(State):
             return pair
         return made
 
+    def note_forward(self, node: ast.AST, network: Value, arguments: Arguments, result: Value) -> None:
+        """The call of a whole network: from outside of networks, and not of a loss."""
+        cls = None if self.function is None else self.function.cls
+        if network.api.endswith("Loss") or (cls is not None and cls.is_module()):
+            return
+        self.note("forward", node, network, arguments.positional, result)
+
+    def note(self, act: str, node: Any, receiver: Value, given: list[Value], result: Value) -> None:
+        """Write down an act of training that is no method's name: a network called, a loop over batches …"""
+        site = Site(node, act, "", receiver, given, {}, given, result, self.spot(), False)
+        self.steps.append(Step(act, receiver, site))
+
     def announce(
         self,
         node: Any,
@@ -735,7 +768,7 @@ class Calls(State):
         method: FunctionInfo | None = None,
     ) -> None:
         """Show the call to the checks that wait for its name or operation, and note it if it is a protocol's act."""
-        last = name.rpartition(".")[2]
+        last = "random" if name.startswith("jax.random.") else _last(name)
         is_act = last in ACTS
         wanted = self.listeners.wants(name, operation)
         escapes = name in ("opaque", "?") and _escapes(arguments)
@@ -759,6 +792,15 @@ class Calls(State):
             self.steps.append(Step(last, receiver, site))
         elif escapes:
             self.steps.append(Step("unknown", None, site))
+
+
+@cache
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _is_call_of(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
 
 
 def _escapes(arguments: Arguments) -> bool:

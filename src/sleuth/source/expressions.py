@@ -11,7 +11,6 @@ from typing import Any, Final
 from sleuth.source.calls import Arguments, Calls
 from sleuth.source.scopes import FunctionInfo
 from sleuth.source.sites import Comparison, Site, Use
-from sleuth.source.state import DEEPEST_EXPRESSION
 from sleuth.source.values import NOTHING, Value, constant, joined
 
 _BINARY: Final = {
@@ -41,18 +40,8 @@ class Expressions(Calls):
     """The part of the interpreter that understands expressions."""
 
     def evaluate(self, node: ast.expr) -> Value:
-        self.fuel -= 1
-        self.depth += 1
-        try:
-            if self.depth > DEEPEST_EXPRESSION:
-                return Value(node=node)
-            reader = _READERS.get(node.__class__)
-            value = reader(self, node) if reader is not None else self.other(node)
-            if value.unit is None:
-                value.unit = self.file
-            return value
-        finally:
-            self.depth -= 1
+        reader = _READERS.get(node.__class__)
+        return reader(self, node) if reader is not None else self.other(node)
 
     def other(self, node: ast.expr) -> Value:
         """An expression whose value says nothing to us; what is inside is still read."""
@@ -145,6 +134,7 @@ class Expressions(Calls):
             made = Value(kind, node, op=f"operator:{symbol.__class__.__name__}", inputs=(left, right))
             return made
         result = self.result_of(operation, node, [left, right], {}, kind)
+        result.unit = self.file
         result.dtype = (
             left.dtype
             if left.dtype == right.dtype
@@ -210,16 +200,14 @@ class Expressions(Calls):
     def subscript(self, node: ast.Subscript) -> Value:
         base = self.evaluate(node.value)
         index = self.evaluate(node.slice)
-        if base.kind == "sequence" and base.parts is not None and base.exact and isinstance(index.const, int):
-            if -len(base.parts) <= index.const < len(base.parts):
+        if base.kind in ("sequence", "module") and base.parts and base.exact and isinstance(index.const, int):
+            inside = -len(base.parts) <= index.const < len(base.parts)
+            if inside:
                 return base.parts[index.const]
         if base.kind == "mapping" and isinstance(index.const, str):
             found = base.attrs.get(index.const)
             if found is not None:
                 return found
-        if base.kind in ("module", "sequence") and base.parts and base.exact and isinstance(index.const, int):
-            if -len(base.parts) <= index.const < len(base.parts):
-                return base.parts[index.const]
         if base.kind in ("tensor", "array"):
             result = self.result_of("index", node, [base, index], {}, base.kind)
         else:
@@ -236,6 +224,14 @@ class Expressions(Calls):
                 Site(node, "", "index", base, [base, index], {}, [base, index], result, self.spot(), False)
             )
         return result
+
+    def slice(self, node: ast.Slice) -> Value:
+        made = Value("slice", node)
+        made.parts = [
+            self.evaluate(part) if part is not None else Value("none", const=None)
+            for part in (node.lower, node.upper, node.step)
+        ]
+        return made
 
     def sequence(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
         made = Value("sequence", node, op="display")
@@ -401,4 +397,5 @@ _READERS: Final[dict[type, Callable[[Any, Any], Value]]] = {
     ast.Await: Expressions.awaited,
     ast.YieldFrom: Expressions.awaited,
     ast.Yield: Expressions.yielded,
+    ast.Slice: Expressions.slice,
 }

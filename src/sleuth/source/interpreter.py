@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
 from sleuth.source import names
 from sleuth.source.expressions import Expressions
 from sleuth.source.scopes import ClassInfo, FunctionInfo
-from sleuth.source.sites import Assignment, Discarded, Trace, Use
+from sleuth.source.sites import Assignment, Discarded, Site, Trace, Use
 from sleuth.source.state import FUEL, Reading
 from sleuth.source.values import Value, joined
 
-_VERSION_WORDS: Final = ("version", "hasattr", "is_available", "_available", "PY3")
+_VERSION_WORDS: Final = re.compile(r"version|hasattr|_available|\bPY[23]\b|VERSION")
 _FALLBACK_ERRORS: Final = frozenset(
     {"ImportError", "ModuleNotFoundError", "AttributeError", "TypeError", "Exception", "BaseException", "NameError"}
 )
@@ -81,6 +82,7 @@ class Interpreter(Expressions):
         for statement in body:
             if self.ended:
                 return
+            self.fuel -= 1
             reader = _READERS.get(statement.__class__)
             if reader is not None:
                 reader(self, statement)
@@ -96,10 +98,7 @@ class Interpreter(Expressions):
             self.bind_target(target, value, node)
 
     def assign_annotated(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
-            value = self.evaluate(node.value)
-        else:
-            value = Value("?", node, op="declared")
+        value = Value("?", node, op="declared") if node.value is None else self.evaluate(node.value)
         if value.kind == "?" and not value.op.startswith(("api:", "call")):
             self.annotate(value, node.annotation)
         self.bind_target(node.target, value, node)
@@ -112,13 +111,13 @@ class Interpreter(Expressions):
         if current.kind == "sequence" and result.kind == "sequence":
             result.exact = result.exact and not self.loops
             result.tail = result.tail and not self.loops
+        if self.loops and operand.kind in ("tensor", "?"):
+            self.note("augmented", node, current, [operand], result)
         if self.listeners.wants("augmented", ""):
             self.tell_augmented(node, current, operand, result)
         self.bind_target(target, result, node)
 
     def tell_augmented(self, node: ast.AugAssign, current: Value, operand: Value, result: Value) -> None:
-        from sleuth.source.sites import Site
-
         both = [current, operand]
         self.listeners.hear(Site(node, "augmented", "", current, both, {}, both, result, self.spot(), False))
 
@@ -153,6 +152,8 @@ class Interpreter(Expressions):
                 attrs[target.attr] = joined(other, value, target) if old is not value else value
             else:
                 attrs[target.attr] = value
+        if target.attr == "grad":
+            self.note("grad", statement, base, [value], value)
         if self.listeners.assignments:
             self.listeners.hear_assignment(Assignment(statement, target, base, target.attr, value, self.spot()))
 
@@ -268,14 +269,14 @@ class Interpreter(Expressions):
         self.ended = True
 
     def branch_on(self, node: ast.If) -> None:
-        self.evaluate(node.test)
+        self.condition(node)
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             # Names for annotations; nothing of it runs, and a package's star imports would load all of it.
             self.execute([one for one in node.body if not _is_star(one)])
             self.execute(node.orelse)
             return
         kept_tests, kept_branch, kept_guards = self.tests, self.branch, self.guards
-        if _tests_a_version(node.test):
+        if self.tests_a_version(node.test):
             self.guards = (*self.guards, "version")
         before = dict(self.names)
         self.tests = (*kept_tests, node.test)
@@ -299,6 +300,11 @@ class Interpreter(Expressions):
         if any(ends) and not all(ends):
             self.tests = (*self.tests, node.test)
 
+    def tests_a_version(self, test: ast.expr) -> bool:
+        """Does a condition ask for the version of something, or what it has?"""
+        line = self.file.lines[test.lineno - 1] if test.lineno <= len(self.file.lines) else ""
+        return _VERSION_WORDS.search(line) is not None and "cuda" not in line
+
     def merged(self, one: dict[str, Value], other: dict[str, Value], node: ast.AST) -> dict[str, Value]:
         result = dict(one)
         for name, value in other.items():
@@ -318,17 +324,23 @@ class Interpreter(Expressions):
         self.loops = (*kept, node)
         before = dict(self.names)
         self.bind_target(node.target, self.element(source, node.iter), node)
+        if source.kind in ("loader", "iterator") or isinstance(source.node, ast.GeneratorExp):
+            self.note("loop", node, source, [source], source)
         if self.listeners.wants("for", ""):
             self.tell_loop(node, source)
         self.run_loop(node, before, kept)
 
     def tell_loop(self, node: ast.For | ast.AsyncFor, source: Value) -> None:
-        from sleuth.source.sites import Site
-
         self.listeners.hear(Site(node, "for", "", source, [source], {}, [source], Value(), self.spot(), False))
 
+    def condition(self, node: ast.If | ast.While) -> None:
+        """The test of an `if` or `while`."""
+        value = self.evaluate(node.test)
+        if self.listeners.wants("if", ""):
+            self.listeners.hear(Site(node.test, "if", "", None, [value], {}, [value], value, self.spot(), False))
+
     def loop_while(self, node: ast.While) -> None:
-        self.evaluate(node.test)
+        self.condition(node)
         kept = self.loops
         self.loops = (*kept, node)
         self.run_loop(node, dict(self.names), kept)
@@ -441,14 +453,6 @@ if hasattr(ast, "TryStar"):
 
 def _is_star(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
-
-
-def _tests_a_version(test: ast.expr) -> bool:
-    for node in ast.walk(test):
-        word = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-        if word and any(part in word.lower() for part in _VERSION_WORDS):
-            return "cuda" not in ast.dump(test)
-    return False
 
 
 def _caught(handlers: list[ast.ExceptHandler]) -> set[str]:

@@ -38,6 +38,7 @@ class Listeners:
             self._add(module)
         self._prefixes = tuple({prefix for prefixes, _ in self.uses for prefix in prefixes})
         self._wanted_uses: dict[str, bool] = {}
+        self._wanted: dict[tuple[str, str], bool] = {}
 
     def _add(self, check: ModuleType) -> None:
         for name in getattr(check, "OPERATIONS", ()):
@@ -64,11 +65,15 @@ class Listeners:
                 gathered.append(getattr(check, kind))
 
     def wants(self, name: str, operation: str) -> bool:
-        return (
-            (operation in self.by_operation)
-            or name in self.by_call
-            or (bool(name) and name.rpartition(".")[2] in self.by_method)
-        )
+        key = (name, operation)
+        wanted = self._wanted.get(key)
+        if wanted is None:
+            wanted = self._wanted[key] = (
+                operation in self.by_operation
+                or name in self.by_call
+                or (bool(name) and name.rpartition(".")[2] in self.by_method)
+            )
+        return wanted
 
     def wants_use(self, raw: str) -> bool:
         wanted = self._wanted_uses.get(raw)

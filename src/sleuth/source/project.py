@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import tokenize
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +24,8 @@ _FRAMEWORKS = frozenset(
 _LONGEST_CHAIN = 12
 # A file longer than this is data or generated; reading it for one name would cost more than it tells.
 _LARGEST = 1_500_000
+# Trees take a hundred times the room of their text.
+_MOST_TREES = 300
 
 
 class Project:
@@ -36,6 +39,7 @@ class Project:
         self._paths: dict[tuple[str, str], str | None] = {}
         self._exists: dict[str, bool] = {}
         self._imports: dict[str, set[str]] = {}
+        self._trees: dict[str, tuple[str, ast.Module]] = {}
 
     def forget(self, path: str | None = None) -> None:
         """A file changed (or any): read it again when it is next asked for."""
@@ -83,9 +87,7 @@ class Project:
         if found is None or found.kind == "pending":
             value.kind = "?"
             return value
-        for slot in Value.__slots__:
-            if slot != "node" or found.node is not None:
-                setattr(value, slot, getattr(found, slot))
+        value.become(found)
         return value
 
     def _resolve(self, value: Value, depth: int) -> Value | None:
@@ -131,7 +133,7 @@ class Project:
                     return None
                 with tokenize.open(path) as stream:
                     text = stream.read()
-            tree = ast.parse(text)
+            tree = self.parse(path, text)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return None
         from sleuth.source.interpreter import Interpreter
@@ -144,6 +146,20 @@ class Project:
         with suppress(RecursionError):
             reader.read_body()
         return file
+
+    def parse(self, path: str, text: str) -> ast.Module:
+        """The tree of a file, parsed once for itself and for those that import it. Raises what `ast.parse` raises."""
+        known = self._trees.get(path)
+        if known is not None and known[0] == text:
+            return known[1]
+        with warnings.catch_warnings():
+            # An invalid escape in the user's text is not for us to say.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+        if len(self._trees) >= _MOST_TREES:
+            self._trees.pop(next(iter(self._trees)))
+        self._trees[path] = (text, tree)
+        return tree
 
     def file(self, path: str, shown: str, text: str, tree: ast.Module) -> File:
         module, package, _ = self.package_of(path)

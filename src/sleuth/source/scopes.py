@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ class FunctionInfo:
 class ClassInfo:
     """A class of the project."""
 
-    __slots__ = ("attrs", "bases", "file", "methods", "name", "node")
+    __slots__ = ("_lineage", "_methods", "_module", "attrs", "bases", "file", "methods", "name", "node")
 
     def __init__(self, node: ast.ClassDef, file: File) -> None:
         self.node = node
@@ -118,22 +117,30 @@ class ClassInfo:
         self.bases: list[Value] = []
         self.methods: dict[str, FunctionInfo] = {}
         self.attrs: dict[str, Value] = {}  # of the class itself
+        self._lineage: tuple[ClassInfo, ...] | None = None
+        self._methods: dict[str, FunctionInfo | None] = {}
+        self._module: bool | None = None
 
     def __repr__(self) -> str:
         return f"<Class {self.name}>"
 
-    def lineage(self) -> Iterator[ClassInfo]:
+    def lineage(self) -> tuple[ClassInfo, ...]:
         """The class and its bases in the project, nearest first."""
-        todo, seen = [self], set()
-        while todo:
-            one = todo.pop(0)
-            if id(one) not in seen:
-                seen.add(id(one))
-                yield one
-                todo += [base.info for base in one.bases if isinstance(base.info, ClassInfo)]
+        if self._lineage is None:
+            found: list[ClassInfo] = []
+            todo = [self]
+            while todo:
+                one = todo.pop(0)
+                if one not in found:
+                    found.append(one)
+                    todo += [base.info for base in one.bases if isinstance(base.info, ClassInfo)]
+            self._lineage = tuple(found)
+        return self._lineage
 
     def method(self, name: str) -> FunctionInfo | None:
-        return next((one.methods[name] for one in self.lineage() if name in one.methods), None)
+        if name not in self._methods:
+            self._methods[name] = next((one.methods[name] for one in self.lineage() if name in one.methods), None)
+        return self._methods[name]
 
     def framework_bases(self) -> list[str]:
         """The framework classes it derives from, directly or not."""
@@ -143,7 +150,9 @@ class ClassInfo:
         return any(base in names for base in self.framework_bases())
 
     def is_module(self) -> bool:
-        return any(base in MODULE_BASES for base in self.framework_bases())
+        if self._module is None:
+            self._module = any(base in MODULE_BASES for base in self.framework_bases())
+        return self._module
 
     def has_unknown_base(self) -> bool:
         """Is there a base of which nothing is known? Then it may do anything."""

@@ -14,12 +14,10 @@ if TYPE_CHECKING:
     from sleuth.source.project import Project
 
 # How many functions deep a call is followed, how often one function is read anew with other arguments, and how many
-# expressions one root may cost in all: programs can be made on which following everything never ends.
+# statements one root may cost in all: programs can be made on which following everything never ends.
 DEEPEST = 5
 MOST_VISITS = 12
-FUEL = 150_000
-# Expressions nested deeper than this are not read: Python's own stack ends soon after.
-DEEPEST_EXPRESSION = 90
+FUEL = 20_000
 
 
 class Reading:
@@ -53,7 +51,6 @@ class State:
         self.returned: list[Value] = []
         self.ended = False  # has the current path returned, raised, or left the loop?
         self.fuel = FUEL
-        self.depth = 0
         self.visits: dict[FunctionInfo, int] = {}
         self.readings: dict[FunctionInfo, Reading] = {}
 

@@ -43,6 +43,7 @@ class Nothing:
 
 NOTHING: Final = Nothing()
 _NO_VALUES: Final[dict[str, Any]] = {}
+_FLOAT_LIMIT: Final = 1e308
 
 
 class Value:
@@ -51,29 +52,22 @@ class Value:
     Values form a graph through `inputs`, so that `log(p)` three lines below `p = softmax(x)` still sees the softmax.
     """
 
-    __slots__ = (
-        "api",
-        "attrs",
-        "const",
-        "device",
-        "dtype",
-        "exact",
-        "grad",
-        "hi",
-        "info",
-        "inputs",
-        "kind",
-        "lo",
-        "loop",
-        "node",
-        "op",
-        "options",
-        "parts",
-        "raw",
-        "shape",
-        "tail",
-        "unit",
-    )
+    # Defaults live in the class: most values set few of these, and millions are made.
+    raw: str = ""  # the dotted name as imported, before aliases of one thing were unified
+    lo: float | None = None
+    hi: float | None = None
+    dtype: str | None = None
+    device: str | None = None  # "cpu", "cuda", "cuda:1" where it is known
+    grad: bool | None = None  # does a gradient flow through it?
+    shape: tuple[int | None, ...] | None = None
+    parts: list[Value] | None = None  # items of a sequence, values of a mapping, layers of a Sequential
+    exact: bool = True  # are `parts` all of them, in their order?
+    tail: bool = True  # is at least the last of `parts` the last?
+    attrs: dict[str, Value] = _NO_VALUES  # of an instance or module, written through `own_attrs`
+    options: dict[str, Value] = _NO_VALUES  # arguments by name ("0", "1" … for positional) of what made it
+    info: Any = None  # the project's class or function behind it
+    unit: Any = None  # the file it was made in
+    loop: int = 0  # the identity of the innermost loop it was made in, 0 outside
 
     def __init__(
         self,
@@ -90,22 +84,11 @@ class Value:
         self.op = op  # the operation: "softmax", "log", "param:0" …
         self.inputs = inputs
         self.api = api  # the framework name itself (kind "api"), or of the class it was made from
-        self.raw = ""  # the dotted name as imported, before aliases of one thing were unified
         self.const = const
-        self.lo: float | None = None
-        self.hi: float | None = None
-        self.dtype: str | None = None
-        self.device: str | None = None  # "cpu", "cuda", "cuda:1" where it is known
-        self.grad: bool | None = None  # does a gradient flow through it?
-        self.shape: tuple[int | None, ...] | None = None
-        self.parts: list[Value] | None = None  # items of a sequence, values of a mapping, layers of a Sequential
-        self.exact = True  # are `parts` all of them, in their order?
-        self.tail = True  # is at least the last of `parts` the last?
-        self.attrs: dict[str, Value] = _NO_VALUES  # of an instance or module, written through `own_attrs`
-        self.options: dict[str, Value] = _NO_VALUES  # arguments by name ("0", "1" … for positional) of what made it
-        self.info: Any = None  # the project's class or function behind it
-        self.unit: Any = None  # the file it was made in
-        self.loop: int = 0  # the identity of the innermost loop it was made in, 0 outside
+
+    def become(self, other: Value) -> None:
+        """Be the same as another value from now on."""
+        self.__dict__.update(other.__dict__)
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.api or self.op}>"
@@ -134,10 +117,15 @@ class Value:
 
 
 def constant(value: Any, node: ast.AST | None = None) -> Value:
-    kind = "none" if value is None else "text" if isinstance(value, str) else "number"
-    made = Value(kind if isinstance(value, str | int | float | complex | None) else "?", node, const=value)
-    if kind == "number" and isinstance(value, int | float):
-        made.lo = made.hi = float(value) if abs(value) < 1e308 else None
+    if value is None:
+        return Value("none", node, const=None)
+    if isinstance(value, str):
+        return Value("text", node, const=value)
+    if not isinstance(value, int | float):
+        return Value("number" if isinstance(value, complex) else "?", node, const=value)
+    made = Value("number", node, const=value)
+    if abs(value) < _FLOAT_LIMIT:
+        made.lo = made.hi = float(value)
     return made
 
 
@@ -165,7 +153,8 @@ def same(a: Value, b: Value, depth: int = 6) -> bool:
 
 def origins(value: Value, through: frozenset[str] = SAME_NUMBERS) -> Iterator[Value]:
     """The values it may be, looking through operations that leave the numbers and through joins of branches."""
-    todo, seen = [value], set()
+    todo = [value]
+    seen: set[int] = set()
     while todo:
         one = todo.pop()
         if id(one) in seen:
@@ -196,7 +185,8 @@ def maybe_made_by(value: Value, *operations: str, through: frozenset[str] = SAME
 
 def ancestors(value: Value, stop: Callable[[Value], bool] | None = None, most: int = 400) -> Iterator[Value]:
     """It and all it was computed from, nearest first."""
-    todo, seen = [value], set()
+    todo = [value]
+    seen: set[int] = set()
     while todo and len(seen) < most:
         one = todo.pop(0)
         if id(one) in seen:
