@@ -7,7 +7,7 @@ import builtins
 from functools import cache
 from typing import Any, Final
 
-from sleuth.source import names, ranges, shapes
+from sleuth.source import keras, names, ranges, shapes
 from sleuth.source.operations import (
     OF_LAYER,
     OF_SPELLING,
@@ -19,7 +19,7 @@ from sleuth.source.operations import (
 from sleuth.source.scopes import ClassInfo, FunctionInfo
 from sleuth.source.sites import Site, Step
 from sleuth.source.state import DEEPEST, MOST_VISITS, Reading, State
-from sleuth.source.values import NOTHING, Value, joined
+from sleuth.source.values import NOTHING, Value, again, joined
 
 # Acts of training protocols, by the method's or function's last name.
 ACTS: Final = frozenset(
@@ -42,6 +42,10 @@ _NO_GRADIENT: Final = frozenset(
     "argmax detach item numpy one_hot stop_gradient count randint zeros ones full empty rand randn arange eye compare len isnan "
     "from_numpy".split()
 )
+# Things that act in training: a function that gets one is read with it.
+_ACTORS: Final = frozenset("module instance optimizer scheduler scaler loader dataset key batch function device".split())
+# Operations that say something about the numbers they give.
+_FACTS: Final = frozenset(OF_SPELLING.values()) | frozenset(OF_LAYER.values())
 _KEEP_KIND: Final = frozenset("to cuda cpu float half double bfloat16 train eval requires_grad_ type".split())
 _DTYPE_OF_METHOD: Final = {
     "float": "float32",
@@ -165,12 +169,39 @@ class Calls(State):
             result = Value(node=node, op=f"call:{name}", inputs=(base, *arguments.positional))
             if name in ("add", "append", "add_module", "insert") and base.parts is not None and arguments.positional:
                 base.parts.append(arguments.positional[-1])
-                base.exact = base.exact and not self.loops and name != "insert"
-                base.tail = not self.loops and name != "insert"
+                surely = name != "insert" and self.surely_reached(base)
+                base.exact, base.tail = base.exact and surely, surely
+            elif name == "pop" and base.parts and base.tail:
+                base.parts.pop()
+                base.exact = base.exact and self.surely_reached(base)
+                base.tail = base.exact
             elif name == "predict":
                 result.kind = "array"
+            elif name == "compile" and keras.is_model(base):
+                self.compile_keras(node, base, arguments, result)
         self.announce(node, f"module.{name}", "", base, arguments, [base, *arguments.positional], result)
         return result
+
+    def surely_reached(self, container: Value) -> bool:
+        """Is what happens here to a container done exactly once for each: in no loop or branch it was not made in?"""
+        return (
+            not self.loops or id(self.loops[-1]) == container.loop
+        ) and self.branch == container.branch[: len(self.branch)]
+
+    def compile_keras(self, node: ast.Call, model: Value, arguments: Arguments, result: Value) -> None:
+        """A Keras network at its `compile`: what it will give, and what a loss of the project does with that."""
+        given = Value("tensor", node, op="symbolic")
+        seen = len(self.steps)
+        call = self.layer if model.kind == "module" else self.call_instance
+        output = call(node, model, Arguments([given], {}, False))
+        result.own_attrs()["output"] = output
+        loss = arguments.keywords.get("loss") or next(iter(arguments.positional[1:2]), None)
+        if loss is not None and loss.kind == "function" and loss.info is not None:
+            target = Value("tensor", node, op="symbolic")
+            predicted = Value("tensor", node, op="symbolic", inputs=(output,))
+            self.follow(node, loss, None, Arguments([target, predicted], {}, False))
+        # Nothing of this runs now: it is no part of the training that the steps tell.
+        del self.steps[seen:]
 
     def device_given(self, name: str, arguments: Arguments) -> str | None:
         if name != "to":
@@ -212,8 +243,8 @@ class Calls(State):
                 base.exact = base.exact and added.parts is not None and added.exact
             else:
                 base.parts.append(added)
-            base.exact = base.exact and not self.loops and name != "insert"
-            base.tail = not self.loops and name != "insert" and (name != "extend" or added.tail)
+            surely = name != "insert" and self.surely_reached(base)
+            base.exact, base.tail = base.exact and surely, surely and (name != "extend" or added.tail)
             if self.loops and name == "append" and added.kind in ("tensor", "?"):
                 self.note("append", node, base, [added], base)
         elif name in ("pop", "clear", "remove", "sort", "reverse", "update"):
@@ -268,7 +299,7 @@ class Calls(State):
             result.api = name
         else:
             result = Value(kind, node, op=f"api:{name}", inputs=tuple(arguments.positional), api=name)
-        if result.options is not callee.options and name not in _TRANSPARENT:
+        if name not in _TRANSPARENT:
             result.options = arguments.options()
             result.loop = id(self.loops[-1]) if self.loops else 0
             result.unit = self.file
@@ -305,7 +336,8 @@ class Calls(State):
 
     def fill(self, container: Value, arguments: Arguments) -> None:
         """The layers a Sequential or ModuleList was given, as far as they are written out."""
-        given = arguments.positional
+        container.branch = self.branch
+        given = arguments.positional or [one for one in (arguments.keywords.get("layers"),) if one is not None]
         if len(given) == 1 and given[0].kind in ("sequence", "mapping") and given[0].parts is not None:
             container.parts, container.exact, container.tail = list(given[0].parts), given[0].exact, given[0].tail
         elif not given and arguments.loose is not None and arguments.loose.parts is not None:
@@ -369,7 +401,17 @@ class Calls(State):
             self.announce(node, f"{layer.api}()", "", layer, arguments, arguments.positional, value)
             return value
         operation = OF_LAYER.get(layer.api, "")
-        if not operation:
+        inner = keras.repeated(layer)
+        symbolic = keras.outputs(layer)
+        if inner is not None and inner.kind == "module":
+            result = self.layer(node, inner, arguments)
+        elif symbolic is not None:
+            # Its numbers are those of the symbolic output.
+            result = Value("tensor", node, op="identity", inputs=(symbolic, *arguments.positional))
+            result = symbolic if symbolic.kind == "sequence" else result
+            result.grad = layer.grad is not False and not self.spot_without_grad()
+            self.note_forward(node, layer, arguments, result)
+        elif not operation:
             result = Value(
                 "tensor" if arguments.positional else "?", node, op="module", inputs=(layer, *arguments.positional)
             )
@@ -382,7 +424,7 @@ class Calls(State):
             if operation in WITH_WEIGHTS:
                 result.grad = not self.spot_without_grad()
             result.shape = shapes.of_layer(layer, arguments.positional)
-            if layer.api.startswith("keras.layers."):
+            if layer.api.startswith("keras.layers.") and operation in ("linear", "conv", "identity"):
                 result = self.keras_activation(node, layer, result)
             elif operation == "recurrent":
                 result = self.recurrent(node, layer, result)
@@ -397,11 +439,9 @@ class Calls(State):
         return pair if not layer.api.endswith("Cell") else output
 
     def keras_activation(self, node: ast.AST, layer: Value, result: Value) -> Value:
-        given = layer.option("activation")
-        word = given.const if given is not None and isinstance(given.const, str) else None
-        if word is None and given is not None and given.kind == "api":
-            word = given.api.rpartition(".")[2]
-        operation = OF_SPELLING.get(word or "", "")
+        operation = keras.activation(layer)
+        if operation is None:
+            return self.unknown_layer(node, layer, result)
         return self.result_of(operation, node, [result], {}, "tensor") if operation else result
 
     def through(self, node: ast.AST, part: Value, value: Value) -> Value:
@@ -485,6 +525,8 @@ class Calls(State):
                 node=node, op=f"{name}" if name in ("parameters", "named_parameters", "state_dict") else f"call:{name}"
             )
             result.inputs = (base, *arguments.positional)
+            if name == "compile" and keras.is_model(base):
+                self.compile_keras(node, base, arguments, result)
         self.announce(node, f"module.{name}", "", base, arguments, [base, *arguments.positional], result)
         return result
 
@@ -510,10 +552,20 @@ class Calls(State):
             made.grad = True
         initialiser = info.method("__init__")
         if initialiser is not None:
-            made.own_attrs()
-            self.follow(node, Value("function"), initialiser, arguments, made)
+            self.initialise(node, made, initialiser, arguments)
         self.announce(node, "construct", "", cls, arguments, arguments.positional, made)
         return made
+
+    def initialise(self, node: ast.AST, made: Value, initialiser: FunctionInfo, arguments: Arguments) -> None:
+        """Inside other functions, an object made before in the same way gets the same attributes without reading on."""
+        key = (made.info, _signature(arguments)) if self.stack else None
+        if key is not None and key[1] is not None and key in self.made:
+            made.attrs = dict(self.made[key])
+            return
+        made.own_attrs()
+        self.follow(node, Value("function"), initialiser, arguments, made)
+        if key is not None and key[1] is not None:
+            self.made[key] = made.attrs
 
     def follow(
         self,
@@ -542,7 +594,7 @@ class Calls(State):
         if known is not None:
             for step in known.steps:
                 self.steps.append(step.moved(self.loops, known.depth))
-            return known.result
+            return again(known.result, node)
         self.visits[function] = self.visits.get(function, 0) + 1
         before = len(self.steps)
         answer = self.run_function(function, node, arguments, bound)
@@ -812,10 +864,29 @@ def _worth_reading(arguments: Arguments, bound: Value | None) -> bool:
     """Is anything known of the arguments that could matter inside the function?"""
     if bound is not None and bound.op != "self":
         return True
-    return any(
-        one.kind not in ("?", "none", "text", "number") or one.lo is not None
-        for one in (*arguments.positional, *arguments.keywords.values())
-    )
+    return any(_tells_something(one) for one in (*arguments.positional, *arguments.keywords.values()))
+
+
+def _tells_something(value: Value) -> bool:
+    kind = value.kind
+    if kind in ("?", "tensor", "array", "number"):
+        if value.lo is not None or value.hi is not None or value.device is not None or value.dtype is not None:
+            return kind != "number" or not isinstance(value.const, int | float)
+        return kind == "tensor" and value.op in _FACTS
+    if kind == "sequence" and value.parts:
+        return any(_tells_something(part) for part in value.parts[:4])
+    return kind in _ACTORS
+
+
+def _signature(arguments: Arguments) -> tuple[Any, ...] | None:
+    """What decides how an object is made; None where identity matters."""
+    found: list[Any] = []
+    for name, value in arguments.options().items():
+        if value.kind in ("module", "instance", "tensor", "sequence", "mapping", "function"):
+            return None
+        const = value.const
+        found.append((name, value.kind, value.api, type(const), const if const.__hash__ is not None else ""))
+    return (*found, arguments.star)
 
 
 def _either(parts: list[Value], node: ast.AST) -> Value:

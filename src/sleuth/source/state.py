@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sleuth.source.scopes import ClassInfo, File, FunctionInfo
 from sleuth.source.sites import Spot, Step
@@ -53,6 +53,7 @@ class State:
         self.fuel = FUEL
         self.visits: dict[FunctionInfo, int] = {}
         self.readings: dict[FunctionInfo, Reading] = {}
+        self.made: dict[tuple[Any, ...], dict[str, Value]] = {}
 
     def evaluate(self, node: ast.expr) -> Value:
         raise NotImplementedError

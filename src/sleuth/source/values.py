@@ -68,6 +68,7 @@ class Value:
     info: Any = None  # the project's class or function behind it
     unit: Any = None  # the file it was made in
     loop: int = 0  # the identity of the innermost loop it was made in, 0 outside
+    branch: tuple[tuple[int, str], ...] = ()  # of a container: the branches it was made in
 
     def __init__(
         self,
@@ -197,6 +198,16 @@ def ancestors(value: Value, stop: Callable[[Value], bool] | None = None, most: i
             todo += one.inputs
 
 
+def again(value: Value, node: ast.AST | None) -> Value:
+    """What another call of the same function gives: alike in all we know, yet not the same number."""
+    if value.kind not in ("?", "tensor", "array", "number", "sequence") or not isinstance(value.const, Nothing):
+        return value
+    made = Value(value.kind, node)
+    made.become(value)
+    made.op, made.inputs = "phi", (value,)
+    return made
+
+
 def joined(a: Value, b: Value, node: ast.AST | None) -> Value:
     """What a name holds after two branches gave it different values."""
     if a is b:
@@ -216,5 +227,19 @@ def joined(a: Value, b: Value, node: ast.AST | None) -> Value:
     if kind in ("instance", "self") and made.info is not None:
         made.attrs = a.attrs
     if a.parts is not None and b.parts is not None and len(a.parts) == len(b.parts):
-        made.parts = a.parts
+        made.parts = [_one_of(x, y) for x, y in zip(a.parts, b.parts, strict=True)]
+        made.exact, made.tail = a.exact and b.exact, a.tail and b.tail
+    if a.options and b.options:
+        made.options = {key: x for key, x in a.options.items() if (y := b.options.get(key)) is x or _equal(x, y)}
     return made
+
+
+def _one_of(a: Value, b: Value) -> Value:
+    if a is b:
+        return a
+    kind = a.kind if a.kind == b.kind else "?"
+    return Value(kind, a.node, op="phi", inputs=(a, b), api=a.api if a.api == b.api else "")
+
+
+def _equal(a: Value, b: Value | None) -> bool:
+    return b is not None and a.const is not NOTHING and type(a.const) is type(b.const) and bool(a.const == b.const)
