@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
+from sleuth.source import ranges
 from sleuth.source.calls import Arguments, Calls
 from sleuth.source.scopes import FunctionInfo
 from sleuth.source.sites import Comparison, Site, Use
@@ -90,6 +91,7 @@ class Expressions(Calls):
                 result.kind, result.device = "device", base.device or "of"
         elif base.op == "finfo" or base.api in ("torch.finfo", "numpy.finfo", "jax.numpy.finfo"):
             result.kind, result.op = "number", f"finfo:{attr}"
+            result.lo = result.hi = ranges.of_finfo(base, attr)
         elif kind == "batch":
             result.op = "batch"
         if self.listeners.wants_attribute(attr):
@@ -135,15 +137,6 @@ class Expressions(Calls):
             return made
         result = self.result_of(operation, node, [left, right], {}, kind)
         result.unit = self.file
-        result.dtype = (
-            left.dtype
-            if left.dtype == right.dtype
-            else left.dtype
-            if right.kind == "number"
-            else right.dtype
-            if left.kind == "number"
-            else None
-        )
         result.device = (
             left.device
             if left.device == right.device or right.kind == "number"
@@ -235,6 +228,9 @@ class Expressions(Calls):
 
     def sequence(self, node: ast.List | ast.Tuple | ast.Set) -> Value:
         made = Value("sequence", node, op="display")
+        made.unit = self.file
+        made.branch = self.branch
+        made.loop = id(self.loops[-1]) if self.loops else 0
         parts: list[Value] = []
         for element in node.elts:
             if isinstance(element, ast.Starred):
@@ -251,6 +247,8 @@ class Expressions(Calls):
 
     def mapping(self, node: ast.Dict) -> Value:
         made = Value("mapping", node, op="display")
+        made.unit = self.file
+        made.unit = self.file
         parts: list[Value] = []
         attrs: dict[str, Value] = {}
         for key, item in zip(node.keys, node.values, strict=True):
