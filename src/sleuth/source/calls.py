@@ -7,8 +7,9 @@ import builtins
 from functools import cache
 from typing import Any, Final
 
-from sleuth.source import keras, names, ranges, shapes
+from sleuth.source import dtypes, keras, names, ranges, shapes
 from sleuth.source.operations import (
+    FUNCTIONAL_LAYERS,
     OF_LAYER,
     OF_SPELLING,
     ONLY_TENSORS_HAVE,
@@ -19,14 +20,19 @@ from sleuth.source.operations import (
 from sleuth.source.scopes import ClassInfo, FunctionInfo
 from sleuth.source.sites import Site, Step
 from sleuth.source.state import DEEPEST, MOST_VISITS, Reading, State
-from sleuth.source.values import NOTHING, Value, again, joined
+from sleuth.source.values import NOTHING, Value, again, constant, joined
 
 # Acts of training protocols, by the method's or function's last name.
 ACTS: Final = frozenset(
     "backward step zero_grad eval train unscale_ update clip_grad_norm_ clip_grad_norm clip_grad_value_ clip_grads_with_norm_ "
     "set_epoch manual_backward minimize apply_gradients load_state_dict state_dict manual_seed seed scale "
-    "export trace random fit compile evaluate predict requires_grad_ seed_everything set_seed add_param_group zero_".split()
+    "export trace random item fit compile evaluate predict requires_grad_ seed_everything set_seed add_param_group zero_".split()
 )
+# What gives an iterator that is empty after one pass, and builtins that make that pass.
+RUN_ONCE: Final = frozenset(
+    "parameters named_parameters buffers modules children named_modules map filter zip enumerate".split()
+)
+_GO_THROUGH: Final = frozenset("list tuple sorted set dict sum max min any all".split())
 # Values of which only this is known: what was handed in, or given by something unknown. A network may be among them.
 _HANDED_IN: Final = ("param:", "attr:", "call", "api:", "phi", "item:", "index", "element")
 _BUILTINS: Final = frozenset(dir(builtins))
@@ -46,15 +52,10 @@ _NO_GRADIENT: Final = frozenset(
 _ACTORS: Final = frozenset("module instance optimizer scheduler scaler loader dataset key batch function device".split())
 # Operations that say something about the numbers they give.
 _FACTS: Final = frozenset(OF_SPELLING.values()) | frozenset(OF_LAYER.values())
+_TRAINED: Final = frozenset(
+    "torch.nn.Parameter torch.autograd.Variable tensorflow.Variable tensorflow.get_variable keras.Variable".split()
+)
 _KEEP_KIND: Final = frozenset("to cuda cpu float half double bfloat16 train eval requires_grad_ type".split())
-_DTYPE_OF_METHOD: Final = {
-    "float": "float32",
-    "double": "float64",
-    "half": "float16",
-    "bfloat16": "bfloat16",
-    "long": "int64",
-    "argmax": "int64",
-}
 
 
 class Arguments:
@@ -71,7 +72,10 @@ class Arguments:
         self.loose = loose  # a list given as *list, of which not everything is known
 
     def options(self) -> dict[str, Value]:
-        return {**{str(index): value for index, value in enumerate(self.positional)}, **self.keywords}
+        given = {**{str(index): value for index, value in enumerate(self.positional)}, **self.keywords}
+        if self.star:
+            given["**"] = Value()  # there may be more, of which nothing is known
+        return given
 
 
 class Calls(State):
@@ -204,12 +208,11 @@ class Calls(State):
         del self.steps[seen:]
 
     def device_given(self, name: str, arguments: Arguments) -> str | None:
-        if name != "to":
-            return name
         given = arguments.keywords.get("device") or next(iter(arguments.positional), None)
-        if given is None:
-            return None
-        return given.const if isinstance(given.const, str) else given.device
+        if name != "to":
+            number = None if given is None else given.number()
+            return name if number is None else f"{name}:{number}"
+        return None if given is None else _device_named(given)
 
     def tensor_method(self, node: ast.Call, base: Value, kind: str, name: str, arguments: Arguments) -> Value:
         operands = [base, *arguments.positional]
@@ -225,6 +228,10 @@ class Calls(State):
         if operation in ("to", "cuda", "cpu"):
             device = self.device_given(name, arguments)
             result.device = device if device is not None or operation != "to" else base.device
+        if arguments.star:
+            result.shape = None
+        if name == "requires_grad_":
+            result.grad = not (arguments.positional and arguments.positional[0].const is False)
         if name.endswith("_") and not name.startswith("_") and isinstance(node.func, ast.Attribute):
             self.rebind(node.func.value, result)
         self.announce(node, f"{kind}.{name}", operation, base, arguments, operands, result)
@@ -267,6 +274,8 @@ class Calls(State):
         dtype = names.dtype_of(made.api)
         if dtype is not None:
             made.dtype = dtype
+        elif made.api in names.CONSTANTS:
+            made.const = names.CONSTANTS[made.api]
         return made
 
     def apply(self, node: ast.Call, callee: Value, arguments: Arguments) -> Value:
@@ -297,30 +306,57 @@ class Calls(State):
         elif operation:
             result = self.result_of(operation, node, arguments.positional, arguments.keywords, kind)
             result.api = name
+        elif name in FUNCTIONAL_LAYERS:
+            result = self.functional_layer(node, name, arguments)
+        elif name in names.GIVE_NUMBERS:
+            result = constant(names.GIVE_NUMBERS[name], node)
         else:
             result = Value(kind, node, op=f"api:{name}", inputs=tuple(arguments.positional), api=name)
+            result.dtype = dtypes.of_call(name, arguments.positional)
+            result.shape = shapes.of_call(name, arguments.positional, arguments.keywords)
+        if arguments.star:
+            result.shape = None
         if name not in _TRANSPARENT:
             result.options = arguments.options()
             result.loop = id(self.loops[-1]) if self.loops else 0
             result.unit = self.file
         if result.kind == "module" and name in ("torch.nn.Sequential", "keras.Sequential", "torch.nn.ModuleList"):
             self.fill(result, arguments)
-        elif result.kind == "tensor" and name in ("torch.nn.Parameter", "torch.autograd.Variable"):
+        elif result.kind == "tensor" and name in _TRAINED:
             result.grad = True
         elif result.kind == "device":
             first = next(iter(arguments.positional), None)
-            result.device = first.const if first is not None and isinstance(first.const, str) else None
+            result.device = _device_named(first) if first is not None else None
         dtype = arguments.keywords.get("dtype")
         if dtype is not None:
-            result.dtype = dtype.dtype
+            result.dtype = dtypes.named(dtype)
         device = arguments.keywords.get("device")
         if device is not None and result.kind == "tensor":
-            result.device = device.const if isinstance(device.const, str) else device.device or "given"
+            result.device = _device_named(device) or "given"
         grad = arguments.keywords.get("requires_grad")
         if grad is not None and result.kind == "tensor":
             result.grad = grad.const is True
+        if result.kind in ("optimizer", "?"):
+            for one in arguments.positional:
+                self.use_up(one, node)
         self.announce(node, name, operation, None, arguments, arguments.positional, result)
         return result
+
+    def functional_layer(self, node: ast.Call, name: str, arguments: Arguments) -> Value:
+        """A layer of TensorFlow 1, made and applied at once."""
+        given = arguments.keywords.get("inputs") or next(iter(arguments.positional), None)
+        operation = FUNCTIONAL_LAYERS[name]
+        result = self.result_of(operation, node, [] if given is None else [given], {}, "tensor")
+        result.api, result.options, result.unit = name, arguments.options(), self.file
+        if operation not in WITH_WEIGHTS:
+            return result
+        result.grad = True
+        applied = keras.activation(result)
+        if applied == "" and ".contrib." in name and "activation_fn" not in arguments.keywords:
+            applied = "relu"  # the default there
+        if applied is None:
+            return self.unknown_layer(node, result, result)
+        return self.result_of(applied, node, [result], {}, "tensor") if applied else result
 
     def wrapped(self, node: ast.Call, name: str, arguments: Arguments) -> Value:
         inner = arguments.positional[0]
@@ -355,26 +391,17 @@ class Calls(State):
         result = Value(kind, node, op=operation, inputs=tuple(operands))
         if operands:
             result.lo, result.hi = ranges.of_result(operation, operands, options)
-            first = operands[0]
-            result.dtype = _DTYPE_OF_METHOD.get(operation) or first.dtype
-            result.device = first.device
+            result.device = operands[0].device
             if any(one.grad for one in operands) and operation not in _NO_GRADIENT:
                 result.grad = not self.spot_without_grad()
             elif operation in _NO_GRADIENT:
                 result.grad = False
-            result.shape = shapes.of_result(operation, operands, options)
         else:
             result.lo, result.hi = ranges.FIXED.get(operation, (None, None))
-            result.shape = shapes.of_result(operation, operands, options)
+        result.dtype = dtypes.of_result(operation, operands, options, kind)
+        result.shape = shapes.of_result(operation, operands, options)
         if options:
             result.options = {**{str(i): v for i, v in enumerate(operands)}, **options}
-            dtype = options.get("dtype")
-            if dtype is not None and dtype.dtype is not None:
-                result.dtype = dtype.dtype
-        if operation in ("to", "type", "cast") and len(operands) > 1:
-            result.dtype = next(
-                (one.dtype for one in operands[1:] if one.kind in ("api", "dtype") and one.dtype), result.dtype
-            )
         result.loop = id(self.loops[-1]) if self.loops else 0
         return result
 
@@ -473,7 +500,10 @@ class Calls(State):
         info = self.class_of(instance)
         method = info.called() if info is not None else None
         if method is not None:
+            before = dict(instance.attrs) if self.loops else instance.attrs
             result = self.follow(node, Value("function"), method, arguments, instance)
+            if before is not instance.attrs and before != instance.attrs and instance.op != "self":
+                self.note_carried(self.loops[-1], before, instance.attrs)
         else:
             result = Value("tensor" if info is not None and info.is_module() else "?", node, op="module")
             result.inputs = (instance, *arguments.positional)
@@ -527,6 +557,8 @@ class Calls(State):
             result.inputs = (base, *arguments.positional)
             if name == "compile" and keras.is_model(base):
                 self.compile_keras(node, base, arguments, result)
+            elif name in ("add_weight", "add_variable"):
+                result.kind, result.grad = "tensor", True
         self.announce(node, f"module.{name}", "", base, arguments, [base, *arguments.positional], result)
         return result
 
@@ -717,8 +749,15 @@ class Calls(State):
 
     def builtin(self, node: ast.Call, name: str, arguments: Arguments) -> Value:
         given = arguments.positional
+        if name in _GO_THROUGH and given:
+            self.use_up(given[0], node)
         if name in ("iter", "list", "tuple", "sorted", "reversed") and given:
-            return given[0]
+            if name == "iter" or given[0].op not in RUN_ONCE:
+                return given[0]
+            made = Value()
+            made.become(given[0])
+            made.node = node
+            return made
         if name == "super":
             made = Value("super", node)
             made.info = self.function.cls if self.function is not None else None
@@ -759,9 +798,15 @@ class Calls(State):
         self.announce(node, f"builtins.{name}", "", None, arguments, given, result)
         return result
 
+    def use_up(self, iterable: Value, node: ast.AST) -> None:
+        """Something goes through a generator: nothing is left in it."""
+        if iterable.used is None and is_generator(iterable):
+            iterable.used = (node, self.branch)
+
     def element(self, iterable: Value, node: ast.AST) -> Value:
         """What a loop over a value sees in each round."""
         kind, op = iterable.kind, iterable.op
+        self.use_up(iterable, node)
         if kind == "iterator":
             if op == "enumerate":
                 pair = Value("sequence", node)
@@ -796,6 +841,9 @@ class Calls(State):
             return pair
         return made
 
+    def note_carried(self, loop: ast.AST, before: dict[str, Value], after: dict[str, Value]) -> None:
+        raise NotImplementedError
+
     def note_forward(self, node: ast.AST, network: Value, arguments: Arguments, result: Value) -> None:
         """The call of a whole network: from outside of networks, and not of a loss."""
         cls = None if self.function is None else self.function.cls
@@ -821,7 +869,7 @@ class Calls(State):
     ) -> None:
         """Show the call to the checks that wait for its name or operation, and note it if it is a protocol's act."""
         last = "random" if name.startswith("jax.random.") else _last(name)
-        is_act = last in ACTS
+        is_act = last in ACTS or (result.kind == "dataset" and receiver is None)
         wanted = self.listeners.wants(name, operation)
         escapes = name in ("opaque", "?") and _escapes(arguments)
         if not (is_act or wanted or escapes):
@@ -841,7 +889,7 @@ class Calls(State):
         if wanted:
             self.listeners.hear(site)
         if is_act and method is None:
-            self.steps.append(Step(last, receiver, site))
+            self.steps.append(Step(last if last in ACTS else "dataset", receiver, site))
         elif escapes:
             self.steps.append(Step("unknown", None, site))
 
@@ -851,8 +899,15 @@ def _last(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _is_call_of(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+def is_generator(value: Value) -> bool:
+    """Can one go through it only once?"""
+    if value.op in RUN_ONCE:
+        return not (isinstance(value.node, ast.Call) and _is_call_of(value.node, "list", "tuple", "sorted", "reversed"))
+    return value.op == "comprehension" and isinstance(value.node, ast.GeneratorExp)
+
+
+def _is_call_of(node: ast.expr, *names: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
 
 def _escapes(arguments: Arguments) -> bool:
@@ -894,6 +949,16 @@ def _either(parts: list[Value], node: ast.AST) -> Value:
     for other in parts[1:8]:
         result = joined(result, other, node)
     return result if len(parts) <= 8 else joined(result, Value(node=node), node)
+
+
+def _device_named(value: Value) -> str | None:
+    """The device a value stands for; "cuda?" is: a GPU, if there is one."""
+    if isinstance(value.const, str):
+        return value.const
+    if value.op == "phi" and value.device is None:
+        named = [_device_named(one) for one in value.inputs]
+        return "cuda?" if any(one is not None and one.startswith("cuda") for one in named) else None
+    return value.device
 
 
 def _float_of(text: str) -> Any:
