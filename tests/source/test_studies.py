@@ -122,8 +122,8 @@ CASES: dict[str, tuple[set[str], str]] = {
             for epoch in range(100):
                 out = net(x)
                 loss = criterion(out, y)
-                loss.backward()
-                opt.step()  # here
+                loss.backward()  # here
+                opt.step()
         """,
     ),
     "33788989 variables that nobody initialised": (

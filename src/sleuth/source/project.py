@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from sleuth.program import shown_path
 from sleuth.source import names
 from sleuth.source.listeners import SILENT
 from sleuth.source.scopes import File
@@ -138,7 +139,7 @@ class Project:
             return None
         from sleuth.source.interpreter import Interpreter
 
-        file = self.file(path, path, text, tree)
+        file = self.file(path, shown_path(path), text, tree)
         self._files[path] = file
         reader = Interpreter(file, self, SILENT)
         # Only what it defines is wanted; what its own calls would do is not followed.

@@ -21,6 +21,6 @@ def call(site: Site) -> Finding | None:
         site,
         certainty="hint",
         severity="note",
-        chain=[tell.because(loops[-1], "this happens in each round", site.spot.file)],
+        chain=[tell.because(site.node, "this happens in each round of the inner loop", site.spot.file)],
         fixes=[Fix("leave it out, or call it once between phases that need different memory")],
     )

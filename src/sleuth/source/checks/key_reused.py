@@ -17,7 +17,7 @@ _NO_USE = frozenset("PRNGKey key fold_in clone key_data wrap_key_data key_impl d
 def trace(trace: Trace) -> Iterator[Finding]:
     uses: dict[int, list[Step]] = {}
     for step in trace.of("random"):
-        key = _key(step)
+        key = _key(step) if step.site.name.startswith("jax.random.") else None
         if key is None or step.site.name.rpartition(".")[2] in _NO_USE:
             continue
         earlier = next((other for other in uses.get(id(key), ()) if _both_happen(other, step)), None)
