@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
 
 from sleuth.findings import Finding
 from sleuth.program import silences
@@ -73,7 +72,7 @@ def _examine(unit: Unit, project: Project, select: frozenset[str] | None) -> Exa
         return Examined(())
     file = project.file(unit.path, unit.shown, unit.text, tree)
     file.cell_ends = unit.cell_ends
-    listeners = Listeners(_chosen(select))
+    listeners = _listeners(select).for_one_file()
     Interpreter(file, project, listeners).read_all()
     listeners.hear_file(file)
     findings = tuple(_settled(listeners.findings, file))
@@ -81,8 +80,8 @@ def _examine(unit: Unit, project: Project, select: frozenset[str] | None) -> Exa
 
 
 @cache
-def _chosen(select: frozenset[str] | None) -> tuple[tuple[str, ModuleType], ...]:
-    return tuple((name, check) for name, check in checks.all_checks() if select is None or name in select)
+def _listeners(select: frozenset[str] | None) -> Listeners:
+    return Listeners((name, check) for name, check in checks.all_checks() if select is None or name in select)
 
 
 def _settled(findings: Iterable[Finding], file: File) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable
 from types import ModuleType
@@ -39,6 +40,12 @@ class Listeners:
         self._prefixes = tuple({prefix for prefixes, _ in self.uses for prefix in prefixes})
         self._wanted_uses: dict[str, bool] = {}
         self._wanted: dict[tuple[str, str], bool] = {}
+
+    def for_one_file(self) -> Listeners:
+        """The same checks, nothing found yet."""
+        fresh = copy.copy(self)
+        fresh.findings, fresh.broken = [], {}
+        return fresh
 
     def _add(self, check: ModuleType) -> None:
         for name in getattr(check, "OPERATIONS", ()):
