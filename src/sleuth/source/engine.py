@@ -75,7 +75,7 @@ def _examine(unit: Unit, project: Project, select: frozenset[str] | None) -> Exa
     listeners = _listeners(select).for_one_file()
     Interpreter(file, project, listeners).read_all()
     listeners.hear_file(file)
-    findings = tuple(_settled(listeners.findings, file))
+    findings = tuple(_settled(listeners.findings, file, project))
     return Examined(findings, project.dependencies(unit.path), None, tuple(sorted(set(listeners.broken.values()))))
 
 
@@ -84,7 +84,7 @@ def _listeners(select: frozenset[str] | None) -> Listeners:
     return Listeners((name, check) for name, check in checks.all_checks() if select is None or name in select)
 
 
-def _settled(findings: Iterable[Finding], file: File) -> list[Finding]:
+def _settled(findings: Iterable[Finding], file: File, project: Project) -> list[Finding]:
     """Each once, without those silenced by a comment, sorted by place."""
     kept: dict[tuple[str, str, int, int], Finding] = {}
     for finding in findings:
@@ -94,8 +94,12 @@ def _settled(findings: Iterable[Finding], file: File) -> list[Finding]:
         key = (finding.diagnosis, place.path, place.line, place.column or 0)
         known = kept.get(key)
         better = known is None or _rank(finding) < _rank(known)
-        if better and (place.path != file.shown or not _silenced(finding, file)):
+        lies_in = file if place.path == file.shown else project.read_as(place.path)
+        if better and not (lies_in is not None and _silenced(finding, lies_in)):
             kept[key] = finding
+    for name, path, line, column in list(kept):
+        for general in checks.refined().get(name, ()):
+            kept.pop((general, path, line, column), None)
     return [kept[key] for key in sorted(kept, key=lambda key: (key[1], key[2], key[3], key[0]))]
 
 

@@ -37,6 +37,7 @@ class Project:
         self.overlay: dict[str, str] = {}
         self.targets: dict[str, str] = {}
         self._files: dict[str, File | None] = {}
+        self._shown: dict[str, File] = {}
         self._paths: dict[tuple[str, str], str | None] = {}
         self._exists: dict[str, bool] = {}
         self._imports: dict[str, set[str]] = {}
@@ -45,6 +46,7 @@ class Project:
     def forget(self, path: str | None = None) -> None:
         """A file changed (or any): read it again when it is next asked for."""
         self._files.clear()
+        self._shown.clear()
         self._paths.clear()
         self._exists.clear()
         self._imports.clear()
@@ -141,6 +143,7 @@ class Project:
 
         file = self.file(path, shown_path(path), text, tree)
         self._files[path] = file
+        self._shown[file.shown] = file
         reader = Interpreter(file, self, SILENT)
         # Only what it defines is wanted; what its own calls would do is not followed.
         reader.fuel = 0
@@ -161,6 +164,10 @@ class Project:
             self._trees.pop(next(iter(self._trees)))
         self._trees[path] = (text, tree)
         return tree
+
+    def read_as(self, shown: str) -> File | None:
+        """The file that was read for the sake of another, by the path it is shown with."""
+        return self._shown.get(shown)
 
     def file(self, path: str, shown: str, text: str, tree: ast.Module) -> File:
         module, package, _ = self.package_of(path)
