@@ -272,3 +272,28 @@ def test_a_check_that_throws_is_switched_off_and_the_others_go_on(monkeypatch: p
     Interpreter(file, project, listeners).read_all()
     assert len(calls) == 2
     assert list(listeners.broken.values()) == [f"{throws.__module__}: ValueError: no"]
+
+
+WRONG = "import torch\nimport torch.nn.functional as F\ndef f(x, y):\n    return F.cross_entropy(F.softmax(x, 1), y)\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "severity"),
+    [
+        ("/p/train.py", "error"),
+        ("/p/test_train.py", "note"),
+        ("/p/train_test.py", "note"),
+        ("/p/tests/train.py", "note"),
+        ("/p/testing_ground/train.py", "error"),
+        ("/tests/p/train.py", "error"),
+    ],
+)
+def test_what_is_odd_in_test_code_is_a_hint(path: str, severity: str) -> None:
+    examined = examine(Unit(path, WRONG, path), Project(Path("/p")))
+    assert [finding.severity for finding in examined.findings] == [severity]
+
+
+@pytest.mark.parametrize("around", ["pytest.raises(RuntimeError)", "self.assertRaises(RuntimeError)"])
+def test_what_is_expected_to_fail_is_no_finding(around: str) -> None:
+    code = f"import pytest\nimport torch\nx = torch.zeros(3)\nwith {around}:\n    torch.log(x.softmax(0))\n"
+    assert examine(Unit("/p/a.py", code, "a.py"), Project(Path("/p"))).findings == ()

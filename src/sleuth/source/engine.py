@@ -6,7 +6,7 @@ import gc
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from sleuth.findings import Finding
@@ -96,11 +96,18 @@ def _settled(findings: Iterable[Finding], file: File, project: Project) -> list[
         better = known is None or _rank(finding) < _rank(known)
         lies_in = file if place.path == file.shown else project.read_as(place.path)
         if better and not (lies_in is not None and _silenced(finding, lies_in)):
-            kept[key] = finding
+            kept[key] = _as_hint(finding) if lies_in is not None and lies_in.is_test else finding
     for name, path, line, column in list(kept):
         for general in checks.refined().get(name, ()):
             kept.pop((general, path, line, column), None)
     return [kept[key] for key in sorted(kept, key=lambda key: (key[1], key[2], key[3], key[0]))]
+
+
+def _as_hint(finding: Finding) -> Finding:
+    """In test code only what breaks the test itself is more than a hint."""
+    if finding.effect == "crash" or finding.severity == "note":
+        return finding
+    return replace(finding, certainty="hint", severity="note")
 
 
 def _rank(finding: Finding) -> int:

@@ -52,6 +52,17 @@ class File:
     def __repr__(self) -> str:
         return f"<File {self.shown}>"
 
+    @property
+    def is_test(self) -> bool:
+        """Test code: odd numbers and shapes are there on purpose."""
+        folder, _, name = self.path.replace("\\", "/").rpartition("/")
+        stem = name.removesuffix(".py")
+        if stem.startswith("test_") or stem.endswith(("_test", "_tests")) or stem in ("conftest", "tests"):
+            return True
+        top = f"/{self.package.replace('.', '/')}" if self.package else ""
+        inside = {*folder.rpartition("/")[2:], *top.split("/")}
+        return not inside.isdisjoint(("tests", "test", "testing"))
+
     def source(self, node: ast.AST) -> str:
         """The text of a node, as written."""
         start, stop = self.span(node)
@@ -77,7 +88,7 @@ class File:
 class FunctionInfo:
     """A function, method or lambda of the project."""
 
-    __slots__ = ("cls", "decorators", "enclosing", "file", "name", "node")
+    __slots__ = ("cls", "decorators", "enclosing", "file", "followed", "name", "node")
 
     def __init__(self, node: Function, file: File, cls: ClassInfo | None, enclosing: dict[str, Value]) -> None:
         self.node = node
@@ -85,6 +96,7 @@ class FunctionInfo:
         self.file = file
         self.cls = cls
         self.enclosing = enclosing  # names of the scopes around it
+        self.followed = False  # has a call been read that tells something of the arguments?
         self.decorators: list[Value] = []
 
     def __repr__(self) -> str:

@@ -44,6 +44,11 @@ class Spot:
             for value in self.withs
         )
 
+    @property
+    def expects_failure(self) -> bool:
+        """Inside `with pytest.raises(...)` and its like, where what is wrong is wrong on purpose?"""
+        return any(value.op in _FAILURE_EXPECTED for value in self.withs)
+
     def inside(self, *apis: str) -> bool:
         """Inside a `with` of one of these?"""
         return any(value.api in apis for value in self.withs)
@@ -58,6 +63,9 @@ class Spot:
         )
 
 
+_FAILURE_EXPECTED = frozenset(
+    f"call:{name}" for name in "raises warns assertRaises assertRaisesRegex assertWarns assertWarnsRegex".split()
+)
 _NO_GRAD = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 
 
@@ -129,13 +137,23 @@ class Use:
 class Assignment:
     """`base.attribute = value` or `base[...] = value`."""
 
-    __slots__ = ("attribute", "base", "node", "spot", "target", "value")
+    __slots__ = ("attribute", "base", "index", "node", "spot", "target", "value")
 
-    def __init__(self, node: ast.AST, target: Any, base: Value, attribute: str, value: Value, spot: Spot) -> None:
+    def __init__(
+        self,
+        node: ast.AST,
+        target: Any,
+        base: Value,
+        attribute: str,
+        value: Value,
+        spot: Spot,
+        index: Value | None = None,
+    ) -> None:
         self.node = node  # the statement
         self.target = target
         self.base = base
         self.attribute = attribute  # "" for a subscript
+        self.index = index  # what stands in a subscript's brackets
         self.value = value
         self.spot = spot
 
