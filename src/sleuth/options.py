@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,11 @@ RECORD = Path(".sleuth")
 _NAMES, _TEXT, _SWITCH = "a list of diagnosis names", "a text in quotes", "true or false"
 _SECONDS = "a number of seconds, 0 or more"
 _SENTENCES = "a list of sentences, or of tables with `says`, `every`, `warmup` and `tolerance`"
+_PATTERNS = 'a list of patterns such as "tests/**"'
+_PINS = 'a list of versions such as "torch==2.1"'
+_NAMES_OF_PATTERNS = "a table that gives a pattern a list of diagnosis names"
+_COUNT = "a whole number, 1 or more"
+_PIN = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*?)\s*((?:===?|~=|!=|<=?|>=?)\s*\d[\w.*+!-]*)")
 _SHARED = {"ignore": _NAMES, "format": _TEXT, "output": _TEXT, "expect": _SENTENCES}
 _OF_COMMAND = {
     "run": {
@@ -27,10 +33,28 @@ _OF_COMMAND = {
         "status": _SWITCH,
         "bundle": _SWITCH,
     },
+    "check": {
+        "select": _NAMES,
+        "exclude": _PATTERNS,
+        "per-file-ignores": _NAMES_OF_PATTERNS,
+        "hints": _SWITCH,
+        "baseline": _TEXT,
+        "target": _PINS,
+        "jobs": _COUNT,
+        "cache": _SWITCH,
+    },
     "report": {"record": _TEXT},
     "view": {"record": _TEXT},
     "replay": {"record": _TEXT},
 }
+
+
+@dataclass(frozen=True, slots=True)
+class FilePattern:
+    """A pattern as in a .gitignore, and the folder it starts from."""
+
+    folder: Path
+    pattern: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +71,14 @@ class Options:
     tensorboard: Path | None = None
     status: bool = False
     bundle: bool = True
+    select: frozenset[str] | None = None
+    exclude: tuple[FilePattern, ...] = ()
+    ignore_in: tuple[tuple[FilePattern, frozenset[str]], ...] = ()
+    hints: bool = False
+    baseline: Path | None = None
+    targets: Mapping[str, str] = field(default_factory=dict)
+    jobs: int | None = None
+    cache: bool = True
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -79,7 +111,42 @@ def resolve(args: Namespace, command: str) -> Options:
         status=bool(_first(getattr(args, "status", None), settings.get("status"), False)),
         experiments=_seconds(getattr(args, "experiments", None), settings.get("experiments")),
         bundle=bool(_first(getattr(args, "bundle", None), settings.get("bundle"), True)),
+        select=_selected(getattr(args, "select", None), settings.get("select")),
+        exclude=(*settings.get("exclude", ()), *_patterns(Path.cwd(), _split(getattr(args, "exclude", None) or ()))),
+        ignore_in=tuple(settings.get("per-file-ignores", ())),
+        hints=bool(_first(getattr(args, "hints", None), settings.get("hints"), False)),
+        baseline=_path(_first(getattr(args, "baseline", None), settings.get("baseline"))),
+        targets=_targets((*settings.get("target", ()), *_split(getattr(args, "target", None) or ()))),
+        jobs=_jobs(getattr(args, "jobs", None), settings.get("jobs")),
+        cache=bool(_first(getattr(args, "cache", None), settings.get("cache"), True)),
     )
+
+
+def _selected(on_the_line: Iterable[str] | None, in_file: Iterable[str] | None) -> frozenset[str] | None:
+    if on_the_line is not None:
+        return _known(_split(on_the_line), "--select")
+    return None if in_file is None else frozenset(in_file)
+
+
+def _patterns(folder: Path, patterns: Iterable[str]) -> list[FilePattern]:
+    return [FilePattern(folder, pattern) for pattern in patterns]
+
+
+def _targets(pins: Iterable[str]) -> dict[str, str]:
+    """`torch==2.1` as a library and what is said of its version."""
+    targets: dict[str, str] = {}
+    for pin in pins:
+        told = _PIN.fullmatch(pin.strip())
+        if told is None:
+            raise Refusal(f"--target: {pin!r} is not a library and its version, such as torch==2.1")
+        targets[told[1]] = told[2]
+    return targets
+
+
+def _jobs(on_the_line: int | None, in_file: int | None) -> int | None:
+    if on_the_line is not None and on_the_line < 1:
+        raise Refusal(f"--jobs must be {_COUNT}, not {on_the_line}")
+    return in_file if on_the_line is None else on_the_line
 
 
 def _expected(on_the_line: Iterable[str], in_file: Iterable[Any]) -> tuple[Mapping[str, Any], ...]:
@@ -138,9 +205,14 @@ class _Settings:
         merged = {**self.shared, **own}
         for key in ("ignore", "expect"):
             merged[key] = [*self.shared.get(key, ()), *own.get(key, ())]
-        for key in ("output", "record", "tensorboard"):
+        for key in ("output", "record", "tensorboard", "baseline"):
             if key in merged and merged[key] != "-":
                 merged[key] = _shown(self.path.parent / merged[key])
+        merged["exclude"] = _patterns(self.path.parent, merged.get("exclude", ()))
+        merged["per-file-ignores"] = [
+            (FilePattern(self.path.parent, pattern), frozenset(names))
+            for pattern, names in merged.get("per-file-ignores", {}).items()
+        ]
         return merged
 
 
@@ -192,12 +264,19 @@ def _check(settings: Mapping[str, Any], allowed: Mapping[str, str], where: str, 
             raise Refusal(f"{where} {key} must be {allowed[key]}, not {value!r}")
     if settings.get("format", FORMATS[0]) not in FORMATS:
         raise Refusal(f"{where} format must be one of {', '.join(FORMATS)}, not {settings['format']!r}")
-    _known(settings.get("ignore", ()), f"{where} ignore")
+    for key in ("ignore", "select"):
+        _known(settings.get(key, ()), f"{where} {key}")
+    for pattern, names in settings.get("per-file-ignores", {}).items():
+        _known(names, f"{where} per-file-ignores {pattern!r}")
 
 
 def _fits(value: Any, wanted: str) -> bool:
-    if wanted is _NAMES:
+    if wanted in (_NAMES, _PATTERNS, _PINS):
         return isinstance(value, list) and all(isinstance(name, str) for name in value)
+    if wanted is _NAMES_OF_PATTERNS:
+        return isinstance(value, dict) and all(_fits(names, _NAMES) for names in value.values())
+    if wanted is _COUNT:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 1
     if wanted is _SENTENCES:
         return isinstance(value, list) and all(_is_expectation(one) for one in value)
     if wanted is _SECONDS:

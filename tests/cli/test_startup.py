@@ -41,7 +41,8 @@ def test_help_and_handbook_import_nothing_slow_when_piped(pages, environment, ar
 
 
 @pytest.mark.parametrize(
-    "arguments", [["run", "--help"], ["report", "--help"], ["view", "--help"], ["completion", "bash"]]
+    "arguments",
+    [["check", "--help"], ["run", "--help"], ["report", "--help"], ["view", "--help"], ["completion", "bash"]],
 )
 def test_no_help_imports_a_framework(pages, environment, arguments):
     assert not imported_by(pages, environment, *arguments) & (FRAMEWORKS | {"rich"})

@@ -1,4 +1,4 @@
-"""The door to the four voices."""
+"""The door to the five voices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def test_every_format_renders_and_ends_without_a_newline(report: Report, voice: 
 
 
 def test_an_unknown_format_is_refused_by_name(report: Report) -> None:
-    with pytest.raises(ValueError, match="no report format 'xml'; choose one of terminal, json, sarif, github"):
+    with pytest.raises(
+        ValueError, match="no report format 'xml'; choose one of terminal, concise, json, sarif, github"
+    ):
         render(report, "xml")
 
 
@@ -30,7 +32,7 @@ def test_json_is_exactly_the_report(report: Report) -> None:
     assert render(report, "json") == json.dumps(report.to_json(), indent=2)
 
 
-@pytest.mark.parametrize("voice", ["json", "sarif", "github"])
+@pytest.mark.parametrize("voice", ["concise", "json", "sarif", "github"])
 def test_only_the_terminal_needs_rich(voice: str) -> None:
     program = (
         "import sys; from sleuth.findings import Report; from sleuth.report import render; "

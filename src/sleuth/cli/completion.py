@@ -16,9 +16,9 @@ examples:
   tcsh   sleuth completion tcsh > ~/.sleuth.tcsh         and source it in ~/.tcshrc
 """
 
-_A_FILE = ("program", "output", "export")
+_A_FILE = ("program", "output", "export", "paths", "baseline", "stdin_filename")
 _A_FOLDER = ("record", "run")
-_A_DIAGNOSIS = ("name", "ignore")
+_A_DIAGNOSIS = ("name", "ignore", "select")
 
 
 def add_arguments(parser: ArgumentParser) -> None:

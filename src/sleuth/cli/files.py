@@ -23,7 +23,7 @@ def check_writable(path: str) -> None:
         raise Refusal(f"cannot write the report to {path}: {error.strerror}") from None
 
 
-def write(path: str, text: str) -> None:
+def write(path: str, text: str, what: str = "the report") -> None:
     """Replace the file in one go, so that no reader ever sees half a report."""
     if _is_special(path):
         with open(path, "w", encoding="utf-8", newline="\n") as file:
@@ -40,7 +40,7 @@ def write(path: str, text: str) -> None:
     except OSError as error:
         if os.path.exists(draft):
             os.unlink(draft)
-        raise Refusal(f"cannot write the report to {path}: {error.strerror}") from None
+        raise Refusal(f"cannot write {what} to {path}: {error.strerror}") from None
 
 
 def _beside(path: str) -> str:

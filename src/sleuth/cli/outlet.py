@@ -9,13 +9,15 @@ from typing import TextIO
 from sleuth.cli import files, streams
 from sleuth.findings import Report
 from sleuth.options import Options
+from sleuth.report import Aside
 
 
 class Outlet:
     """Settled before the program runs, as that may move to another folder, or change standard output."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, compact: bool = False) -> None:
         self.format = options.format
+        self.compact = compact
         self.path = None if options.output is None else os.path.abspath(options.output)
         self.root = Path.cwd()
         self.colour = self.path is None and self.format == "terminal" and streams.wants_colour()
@@ -29,12 +31,23 @@ class Outlet:
         if self.path is None and self.format != "terminal":
             self.stream = streams.take_stdout()
 
-    def publish(self, report: Report) -> None:
-        if self.path is None and self.format == "terminal" and not report.findings:
+    def publish(self, report: Report, aside: Aside | None = None) -> None:
+        if self.path is None and self.format in ("terminal", "concise") and not report.findings:
             return
         from sleuth.report import render
 
-        text = render(report, self.format, colour=self.colour, width=self.width, root=self.root)
+        text = render(
+            report,
+            self.format,
+            colour=self.colour,
+            width=self.width,
+            root=self.root,
+            compact=self.compact,
+            aside=aside,
+        )
+        self.write(text)
+
+    def write(self, text: str) -> None:
         text = text if text.endswith("\n") or not text else text + "\n"
         if self.path is None:
             streams.show(text, self.stream)

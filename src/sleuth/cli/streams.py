@@ -51,6 +51,12 @@ def show(text: str, stream: TextIO | None = None) -> None:
         _point_at_nothing(stream)
 
 
+def clear_screen() -> None:
+    """A fresh page, where there is a screen to clear."""
+    if sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        show("\x1b[2J\x1b[H")
+
+
 def complain(message: str) -> None:
     """One line on standard error, whatever the message holds."""
     if sys.stderr is not None:

@@ -6,10 +6,12 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+from sleuth.editing import apply
 from sleuth.findings import Edit
 from sleuth.report.excerpt import read
 from sleuth.report.wording import posix
 
+__all__ = ["apply", "by_file", "diff", "patch"]
 CONTEXT = 2
 
 
@@ -34,19 +36,17 @@ def diff(edits: Iterable[Edit], root: Path) -> tuple[str, ...] | None:
     return tuple(shown)
 
 
-def apply(text: str, edits: Iterable[Edit]) -> str | None:
-    """The text with the edits made, or None where one lies outside it or two overlap."""
+def patch(name: str, before: str, after: str) -> str:
+    """A change of a whole file as `git apply` and `patch` read it."""
+    lines = difflib.unified_diff(
+        _with_ends(before), _with_ends(after), f"a/{posix(name)}", f"b/{posix(name)}", lineterm="\n"
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _with_ends(text: str) -> list[str]:
     lines = text.split("\n")
-    ordered = sorted(edits, key=_start)
-    spans = [(_offset(lines, e.line, e.column), _offset(lines, e.end_line, e.end_column)) for e in ordered]
-    pieces: list[str] = []
-    done = 0
-    for (start, end), edit in zip(spans, ordered, strict=True):
-        if start is None or end is None or start < done or end < start:
-            return None
-        pieces += (text[done:start], edit.replacement)
-        done = end
-    return "".join((*pieces, text[done:]))
+    return [*(f"{line}\n" for line in lines[:-1]), *lines[-1:]][: None if lines[-1] else -1]
 
 
 def _lines(text: str) -> list[str]:
@@ -55,9 +55,3 @@ def _lines(text: str) -> list[str]:
 
 def _start(edit: Edit) -> tuple[int, int]:
     return edit.line, edit.column
-
-
-def _offset(lines: list[str], line: int, column: int) -> int | None:
-    if not 1 <= line <= len(lines) or not 1 <= column <= len(lines[line - 1]) + 1:
-        return None
-    return sum(len(earlier) + 1 for earlier in lines[: line - 1]) + column - 1

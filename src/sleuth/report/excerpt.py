@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import textwrap
 import tokenize
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
+from sleuth import editing, notebook
 from sleuth.findings import Place
 from sleuth.report.wording import clean
 
@@ -40,7 +42,12 @@ class Row:
 
 
 def read(path: str, root: Path) -> str | None:
-    """The file's text as Python would read it, or None."""
+    """The text of a file as Python would read it, or of a cell of a notebook, or None."""
+    name, number = notebook.split_name(path)
+    if number is not None:
+        found = _notebook(name, root)
+        cell = None if found is None else found.cell(number)
+        return None if cell is None else editing.with_plain_ends(cell.text)
     try:
         file = root / path
         if not file.is_file():
@@ -49,6 +56,30 @@ def read(path: str, root: Path) -> str | None:
             return source.read()
     except (OSError, SyntaxError, ValueError):
         return None
+
+
+def in_file(place: Place, root: Path) -> Place:
+    """The place as its file has it: for readers who know lines of a notebook's JSON, not cells."""
+    name, number = notebook.split_name(place.path)
+    if number is None:
+        return place
+    found = _notebook(name, root)
+    line = 1 if found is None else found.line_in_file(number, place.line)
+    return replace(place, path=name, line=line, column=None, end_line=None)
+
+
+def _notebook(name: str, root: Path) -> notebook.Notebook | None:
+    try:
+        about = (root / name).stat()
+        return _parsed(str(root / name), about.st_mtime_ns, about.st_size)
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=4)
+def _parsed(file: str, changed: int, size: int) -> notebook.Notebook:
+    with open(file, encoding="utf-8-sig", newline="") as source:
+        return notebook.parse(source.read())
 
 
 def locate(place: Place, text: str) -> Span | None:
@@ -86,7 +117,7 @@ def _nearest(pattern: re.Pattern[str], text: str, before: int, wanted: int) -> t
     return min(spans, key=lambda span: abs(span[0] - wanted), default=(0, 0))
 
 
-def rows(place: Place, root: Path) -> tuple[Row, ...]:
+def rows(place: Place, root: Path, *, before: int = BEFORE, after: int = AFTER) -> tuple[Row, ...]:
     """The source around the place; only its own code where the file cannot be read or has changed."""
     text = read(place.path, root)
     span = None if text is None else locate(place, text)
@@ -94,7 +125,7 @@ def rows(place: Place, root: Path) -> tuple[Row, ...]:
         code = textwrap.dedent(place.code or "").strip("\n")
         return tuple(Row(place.line + i, clean(line)) for i, line in enumerate(code.split("\n")) if code)
     lines = text.split("\n")
-    first, last = max(1, span.line - BEFORE), min(len(lines), span.end_line + AFTER)
+    first, last = max(1, span.line - before), min(len(lines), span.end_line + after)
     while first < span.line and not lines[first - 1].strip():
         first += 1
     while last > span.end_line and not lines[last - 1].strip():

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from sleuth.findings import Finding, Place, Report, Severity
-from sleuth.report import wording
+from sleuth.report import excerpt, wording
 
 _COMMAND: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 
@@ -18,7 +18,7 @@ def render(report: Report, *, root: Path) -> str:
 
 def _annotation(finding: Finding, root: Path) -> str:
     properties: dict[str, str | int | None] = {}
-    place = finding.place
+    place = None if finding.place is None else excerpt.in_file(finding.place, root)
     if place is not None:
         end_line = place.end_line or place.line
         properties = {"file": _file(place, root), "line": place.line, "col": place.column, "endLine": end_line}
@@ -28,7 +28,8 @@ def _annotation(finding: Finding, root: Path) -> str:
 
 
 def _message(finding: Finding) -> str:
-    lines = [", ".join(filter(None, [wording.sentence(finding.title), wording.when(finding)]))]
+    moment = [wording.sentence(finding.title), wording.when(finding), wording.in_cell(finding)]
+    lines = [", ".join(filter(None, moment))]
     lines += (f"{wording.sentence(item.name)}: {wording.value(item.value)}" for item in finding.evidence)
     lines += map(wording.step_of, finding.chain)
     lines += (f"Try: {wording.sentence(fix.title)}{' (verified)' * fix.verified}" for fix in finding.fixes)

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from sleuth import handbook
 from sleuth.findings import Edit, Finding, Fix, Link, Place, Report, finding_to_json
+from sleuth.notebook import split_name
 from sleuth.report import edits, excerpt, wording
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -23,8 +24,8 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _LINK = re.compile(r"\[([^\[\]]*)\]\(")
 
 
-def render(report: Report, *, root: Path) -> str:
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, root)]}
+def render(report: Report, *, root: Path, problems: tuple[str, ...] = ()) -> str:
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, root) | _invocations(problems)]}
     return json.dumps(log, indent=2, allow_nan=False)
 
 
@@ -49,6 +50,12 @@ def _run(report: Report, root: Path) -> Json:
         "results": [_result(finding, order.index(finding.diagnosis), seen, root) for finding in report.findings],
         "properties": {"command": report.command, "program": report.program, "exit": report.exit},
     }
+
+
+def _invocations(problems: tuple[str, ...]) -> Json:
+    """What could not be done, if anything."""
+    notes = [{"level": "warning", "message": _message(problem)} for problem in problems]
+    return {"invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notes}]} if notes else {}
 
 
 def _rule(finding: Finding) -> Json:
@@ -91,7 +98,7 @@ def _result(finding: Finding, rule: int, seen: Counter[str], root: Path) -> Json
     flow = _flow(finding.chain, root)
     if flow:
         result["codeFlows"] = [{"threadFlows": [{"locations": flow}]}]
-    fixes = [_fix(fix) for fix in finding.fixes if fix.edits]
+    fixes = [_fix(fix) for fix in finding.fixes if fix.edits and not any(_is_in_a_cell(edit) for edit in fix.edits)]
     if fixes:
         result["fixes"] = [fix for index, fix in enumerate(fixes) if fix not in fixes[:index]]
     told = finding_to_json(finding)
@@ -100,7 +107,8 @@ def _result(finding: Finding, rule: int, seen: Counter[str], root: Path) -> Json
 
 
 def _told(finding: Finding) -> str:
-    lines = [", ".join(filter(None, [wording.sentence(finding.title), wording.when(finding)])) + "."]
+    moment = [wording.sentence(finding.title), wording.when(finding), wording.in_cell(finding)]
+    lines = [", ".join(filter(None, moment)) + "."]
     lines += (f"{wording.sentence(item.name)}: {wording.value(item.value)}" for item in finding.evidence)
     if not any(link.place for link in finding.chain):
         lines += (wording.sentence(link.what) for link in finding.chain)
@@ -114,6 +122,7 @@ def _message(text: str) -> Json:
 
 
 def _location(place: Place, root: Path, what: str | None = None) -> Json:
+    place = excerpt.in_file(place, root)
     physical = {"artifactLocation": _artifact(place.path), "region": _region(place, root)}
     return {"physicalLocation": physical} | ({} if what is None else {"message": _message(what)})
 
@@ -158,6 +167,11 @@ def _flow(chain: tuple[Link, ...], root: Path) -> list[Json]:
             flow.append({"location": _location(link.place, root, "; ".join(waiting))})
             waiting = []
     return flow
+
+
+def _is_in_a_cell(edit: Edit) -> bool:
+    """Whoever reads SARIF would make such an edit in the notebook's JSON, and break it."""
+    return split_name(edit.path)[1] is not None
 
 
 def _fix(fix: Fix) -> Json:

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.text import Text
 
 from sleuth.findings import Edit, Evidence, Finding, Fix, Link, Place, Report, Severity
+from sleuth.notebook import split_name
 from sleuth.report import edits, excerpt, wording
 from sleuth.report.layout import Paper, paper, printed
 from sleuth.report.snippet import highlighted, snippet
@@ -24,19 +25,47 @@ _WIDEST_NAME = 32
 _SHORTEST_CODE = 12
 
 
-def render(report: Report, *, colour: bool, width: int | None, root: Path) -> str:
+def render(
+    report: Report, *, colour: bool, width: int | None, root: Path, compact: bool = False, closing: str = ""
+) -> str:
     if width is None:
         width = min(shutil.get_terminal_size((_USUAL, 24)).columns, _WIDEST)
     sheet = paper(colour, max(_NARROWEST, width), root)
     if not report.findings:
-        return printed(sheet, [Text(NOTHING)])
+        return printed(sheet, [Text(closing or NOTHING)])
     lines: list[Text] = []
+    told: set[str] = set()
     for certainty, group in wording.by_certainty(report.findings):
         lines += [_heading(wording.GROUPS[certainty], sheet), Text()]
         for index, finding in enumerate(group):
-            lines += [*([Text()] if index else []), *_finding(finding, sheet), Text()]
-    lines.append(Text(wording.summary(report.findings), style="bold"))
+            if compact:
+                lines += [*_compact(finding, sheet, finding.diagnosis not in told), Text()]
+            else:
+                lines += [*([Text()] if index else []), *_finding(finding, sheet), Text()]
+            told.add(finding.diagnosis)
+    lines.append(Text(closing or wording.summary(report.findings), style="bold"))
     return printed(sheet, lines)
+
+
+def diff(patch: str, *, colour: bool) -> str:
+    """A patch, in colours where there are colours."""
+    if not colour:
+        return patch.removesuffix("\n")
+    lines = [_diff_line(line) for line in patch.removesuffix("\n").split("\n")]
+    return printed(paper(colour, _WIDEST, Path()), lines)
+
+
+def _compact(finding: Finding, sheet: Paper, first: bool) -> list[Text]:
+    """A finding without the room around it; only the first of a diagnosis says where to read more."""
+    lines = _header(finding, sheet)
+    if finding.place is not None:
+        rows = excerpt.rows(finding.place, sheet.root, before=0, after=0)
+        lines += snippet(rows, sheet, _COLOUR[finding.severity], _is_python(finding.place))
+    lines += _evidence(finding.evidence, sheet)[1:]
+    lines += _story(finding.chain, sheet)[1:]
+    for fix in finding.fixes:
+        lines += _fix(fix, sheet, only_changes=True)
+    return [*lines, *_more(finding, sheet)] if first else lines
 
 
 def _heading(word: str, sheet: Paper) -> Text:
@@ -51,15 +80,18 @@ def _finding(finding: Finding, sheet: Paper) -> list[Text]:
         _evidence(finding.evidence, sheet),
         _story(finding.chain, sheet),
         *(_fix(fix, sheet) for fix in finding.fixes),
-        sheet.hang(
-            Text("  More: ", style="dim"), Text(f"sleuth explain {wording.clean(finding.diagnosis)}"), Text("  ")
-        ),
+        _more(finding, sheet),
     ]
     lines = _header(finding, sheet)
     for block in blocks:
         if block:
             lines += [Text(), *block]
     return lines
+
+
+def _more(finding: Finding, sheet: Paper) -> list[Text]:
+    page = Text(f"sleuth explain {wording.clean(finding.diagnosis)}")
+    return sheet.hang(Text("  More: ", style="dim"), page, Text("  "))
 
 
 def _header(finding: Finding, sheet: Paper) -> list[Text]:
@@ -137,7 +169,7 @@ def _written(place: Place, sheet: Paper) -> str:
     return lines[place.line - 1] if 1 <= place.line <= len(lines) else ""
 
 
-def _fix(fix: Fix, sheet: Paper) -> list[Text]:
+def _fix(fix: Fix, sheet: Paper, only_changes: bool = False) -> list[Text]:
     title = Text(wording.sentence(fix.title))
     if fix.verified:
         title.append(" (verified)", style="bold green")
@@ -146,7 +178,7 @@ def _fix(fix: Fix, sheet: Paper) -> list[Text]:
     if changes is None:
         shown = [line for edit in fix.edits for line in _told(edit)]
     else:
-        shown = [_diff_line(line) for line in changes]
+        shown = [_diff_line(line) for line in changes if not only_changes or _is_change(line)]
     indent = Text(" " * 4)
     return lines + [line for text in shown for line in sheet.hang(indent, text, indent)]
 
@@ -160,6 +192,10 @@ def _told(edit: Edit) -> list[Text]:
     return [Text(f"at {place} write"), *(Text(f"+{wording.clean(line)}", style="green") for line in written)]
 
 
+def _is_change(line: str) -> bool:
+    return line.startswith(("+", "-")) and not line.startswith(("+++ ", "--- "))
+
+
 def _diff_line(line: str) -> Text:
     header = line.startswith(("---", "+++"))
     return Text(wording.clean(line), style="bold" if header else _DIFF_COLOUR.get(line[:1], ""))
@@ -170,4 +206,5 @@ def _label(words: str) -> Text:
 
 
 def _is_python(place: Place) -> bool:
-    return place.path.endswith((".py", ".pyi", ".ipynb")) or "." not in place.path
+    path, _ = split_name(place.path)
+    return path.endswith((".py", ".pyi", ".ipynb")) or "." not in path

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import get_args
 
 from sleuth.findings import Certainty, Finding, Link, Place, Severity, Value
+from sleuth.notebook import split_name
 
 GROUPS: dict[Certainty, str] = {"certain": "Certain", "likely": "Likely", "hint": "Hints"}
 # Python calls these unprintable, but they only join letters and emoji.
@@ -58,6 +59,13 @@ def when(finding: Finding) -> str:
     if finding.rank is not None:
         words.append(f"on rank {finding.rank}")
     return " ".join(words)
+
+
+def in_cell(finding: Finding) -> str:
+    """`in line 2 of cell 3`, for whoever is shown the file of a notebook rather than its cells."""
+    place = finding.place
+    cell = None if place is None else split_name(place.path)[1]
+    return "" if place is None or cell is None else f"in line {place.line} of cell {cell}"
 
 
 def value(fact: Value) -> str:
