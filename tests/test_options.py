@@ -110,7 +110,8 @@ def test_the_search_stays_in_the_repository(project):
         ("[tool.sleuth]\nignroe = []", "[tool.sleuth] has no setting 'ignroe'; did you mean ignore?"),
         (
             "[tool.sleuth]\nzzz = 1",
-            "[tool.sleuth] has no setting 'zzz'; it may have ignore, format, output, expect, run, report, view, replay",
+            "[tool.sleuth] has no setting 'zzz'; "
+            "it may have ignore, format, output, expect, run, check, report, view, replay",
         ),
         ("[tool.sleuth.rnu]\n", "[tool.sleuth] has no setting 'rnu'; did you mean run?"),
         (
@@ -120,7 +121,7 @@ def test_the_search_stays_in_the_repository(project):
         ("[tool.sleuth]\nformat = 3", "[tool.sleuth] format must be a text in quotes, not 3"),
         (
             '[tool.sleuth]\nformat = "xml"',
-            "[tool.sleuth] format must be one of terminal, json, sarif, github, not 'xml'",
+            "[tool.sleuth] format must be one of terminal, concise, json, sarif, github, not 'xml'",
         ),
         (
             '[tool.sleuth]\nignore = "log-of-zero"',

@@ -72,7 +72,8 @@ FLOWS = {
     "a name": "p = F.softmax(x, dim=1)\ntorch.log(p)",
     "a shape in between": "p = F.softmax(x, dim=1).view(-1).float()\ntorch.log(p)",
     "both branches": "if a:\n    p = F.softmax(x, 1)\nelse:\n    p = F.softmax(x, 0)\ntorch.log(p)",
-    "a branch that leaves": "def f(x):\n    p = F.softmax(x, 1)\n    if a:\n        p = 1\n        return p\n    torch.log(p)",
+    "a branch that leaves": "def f(x):\n    p = F.softmax(x, 1)\n    if a:\n        p = 1\n        return p\n"
+    "    torch.log(p)",
     "a function's result": "def f(x):\n    return F.softmax(x, 1)\ntorch.log(f(x))",
     "a function's argument": "def f(p):\n    return torch.log(p)\nf(F.softmax(x, 1))",
     "a lambda": "f = lambda p: torch.log(p)\nf(F.softmax(x, 1))",

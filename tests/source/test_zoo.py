@@ -55,7 +55,7 @@ def test_a_healthy_program_gets_no_finding(path: Path) -> None:
     assert said == []
 
 
-@pytest.mark.parametrize("folder", [folder for folder in MANIFESTS], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", list(MANIFESTS), ids=lambda folder: folder.name)
 def test_the_healthy_twin_gets_not_even_a_hint(folder: Path) -> None:
     assert [f.diagnosis for f in found(folder / "healthy.py")] == []
 

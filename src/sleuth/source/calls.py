@@ -7,7 +7,7 @@ import builtins
 from functools import cache
 from typing import Any, Final
 
-from sleuth.source import dtypes, keras, names, ranges, shapes
+from sleuth.source import dtypes, freezing, keras, names, ranges, shapes
 from sleuth.source.operations import (
     FUNCTIONAL_LAYERS,
     OF_LAYER,
@@ -20,13 +20,16 @@ from sleuth.source.operations import (
 from sleuth.source.scopes import ClassInfo, FunctionInfo
 from sleuth.source.sites import Site, Step
 from sleuth.source.state import DEEPEST, MOST_VISITS, Reading, State
-from sleuth.source.values import NOTHING, Value, again, constant, joined
+from sleuth.source.values import NOTHING, Value, again, another, constant, joined
 
 # Acts of training protocols, by the method's or function's last name.
 ACTS: Final = frozenset(
-    "backward step zero_grad eval train unscale_ update clip_grad_norm_ clip_grad_norm clip_grad_value_ clip_grads_with_norm_ "
+    "backward step zero_grad eval train unscale_ update clip_grad_norm_ clip_grad_norm clip_grad_value_ "
+    "clip_grads_with_norm_ "
     "set_epoch manual_backward minimize apply_gradients load_state_dict state_dict manual_seed seed scale "
-    "export trace random item fit compile evaluate predict requires_grad_ seed_everything set_seed add_param_group zero_".split()
+    "export trace random item fit compile evaluate predict requires_grad_ seed_everything set_seed add_param_group "
+    "zero_ "
+    "run restore".split()
 )
 # What gives an iterator that is empty after one pass, and builtins that make that pass.
 RUN_ONCE: Final = frozenset(
@@ -45,11 +48,16 @@ _TRANSPARENT: Final = frozenset(
     "copy.deepcopy copy.copy torch.autograd.Variable jax.jit flax.jax_utils.replicate".split()
 )
 _NO_GRADIENT: Final = frozenset(
-    "argmax detach item numpy one_hot stop_gradient count randint zeros ones full empty rand randn arange eye compare len isnan "
+    "argmax detach item numpy one_hot stop_gradient count randint zeros ones full empty rand randn arange eye "
+    "compare len isnan "
     "from_numpy".split()
 )
 # Things that act in training: a function that gets one is read with it.
-_ACTORS: Final = frozenset("module instance optimizer scheduler scaler loader dataset key batch function device".split())
+_ACTORS: Final = frozenset(
+    "module instance optimizer scheduler scaler loader dataset key batch function device".split()
+)
+# Results whose sizes may depend on the numbers a function was given.
+_MADE_TO_MEASURE: Final = frozenset("module instance sequence tensor array".split())
 # Operations that say something about the numbers they give.
 _FACTS: Final = frozenset(OF_SPELLING.values()) | frozenset(OF_LAYER.values())
 _TRAINED: Final = frozenset(
@@ -155,8 +163,7 @@ class Calls(State):
     def module_method(self, node: ast.Call, base: Value, name: str, arguments: Arguments) -> Value:
         if name in _KEEP_KIND:
             result = base
-            if name in ("to", "cuda", "cpu"):
-                base.device = self.device_given(name, arguments)
+            self.moved_or_frozen(node, base, name, arguments)
         elif name in ("forward", "__call__"):
             result = self.layer(node, base, arguments)
         elif name in (
@@ -167,6 +174,7 @@ class Calls(State):
             "modules",
             "children",
             "named_modules",
+            "named_children",
         ):
             result = Value("?", node, op=name, inputs=(base,))
         else:
@@ -188,9 +196,9 @@ class Calls(State):
 
     def surely_reached(self, container: Value) -> bool:
         """Is what happens here to a container done exactly once for each: in no loop or branch it was not made in?"""
-        return (
-            not self.loops or id(self.loops[-1]) == container.loop
-        ) and self.branch == container.branch[: len(self.branch)]
+        return (not self.loops or id(self.loops[-1]) == container.loop) and self.branch == container.branch[
+            : len(self.branch)
+        ]
 
     def compile_keras(self, node: ast.Call, model: Value, arguments: Arguments, result: Value) -> None:
         """A Keras network at its `compile`: what it will give, and what a loss of the project does with that."""
@@ -199,13 +207,34 @@ class Calls(State):
         call = self.layer if model.kind == "module" else self.call_instance
         output = call(node, model, Arguments([given], {}, False))
         result.own_attrs()["output"] = output
+        if output.kind == "sequence" and output.parts is not None and output.exact and len(output.parts) == 1:
+            output = output.parts[0]
         loss = arguments.keywords.get("loss") or next(iter(arguments.positional[1:2]), None)
         if loss is not None and loss.kind == "function" and loss.info is not None:
             target = Value("tensor", node, op="symbolic")
             predicted = Value("tensor", node, op="symbolic", inputs=(output,))
-            self.follow(node, loss, None, Arguments([target, predicted], {}, False))
+            bound = loss.inputs[0] if loss.op == "method" else None
+            self.follow(node, loss, None, Arguments([target, predicted], {}, False), bound)
         # Nothing of this runs now: it is no part of the training that the steps tell.
         del self.steps[seen:]
+
+    def moved_or_frozen(self, node: ast.Call, network: Value, name: str, arguments: Arguments) -> None:
+        """`network.to(device)`, `network.requires_grad_(False)`: what they change in the network itself."""
+        if name in ("to", "cuda", "cpu"):
+            network.device = self.device_given(name, arguments)
+            self.note("move", node, network, arguments.positional, network)
+        elif name == "requires_grad_":
+            flag = arguments.positional[0].const if arguments.positional else True
+            flag = flag if isinstance(flag, bool) and self.surely_runs() else None
+            freezing.set_on_network(network, flag)
+            self.note("freeze" if flag is False else "thaw", node, network, [], network)
+
+    def surely_runs(self) -> bool:
+        """Does what stands here run whenever its function does? `if __name__ == "__main__"` is no condition."""
+        return all(
+            isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
+            for test in self.tests
+        )
 
     def device_given(self, name: str, arguments: Arguments) -> str | None:
         given = arguments.keywords.get("device") or next(iter(arguments.positional), None)
@@ -220,10 +249,10 @@ class Calls(State):
         result_kind = "number" if operation in ("item", "count") or name in ("size", "dim", "nelement") else kind
         if operation == "numpy":
             result_kind = "array"
-        elif name in ("backward", "register_hook"):
+        elif name in ("backward", "register_hook", "get_shape", "set_shape"):
             result_kind = "?"
         result = self.result_of(operation or f"call:{name}", node, operands, arguments.keywords, result_kind)
-        if name in ("size",):
+        if name in ("size", "get_shape"):
             result.op = "attr:shape" if not arguments.positional else "size"
         if operation in ("to", "cuda", "cpu"):
             device = self.device_given(name, arguments)
@@ -336,6 +365,8 @@ class Calls(State):
         grad = arguments.keywords.get("requires_grad")
         if grad is not None and result.kind == "tensor":
             result.grad = grad.const is True
+        if result.kind == "optimizer" and name.startswith("torch.optim."):
+            self.note("optimizer", node, result, arguments.positional, result)
         if result.kind in ("optimizer", "?"):
             for one in arguments.positional:
                 self.use_up(one, node)
@@ -414,16 +445,20 @@ class Calls(State):
             layer.api in ("torch.nn.Sequential", "keras.Sequential")
             and layer.parts is not None
             and arguments.positional
+            # A network can be made to hold itself.
+            and layer not in self.inside
         ):
             value = arguments.positional[0]
+            self.inside.append(layer)
             if not layer.exact:
                 value = Value("tensor", node, op="module", inputs=(layer, value))
                 value.grad = not self.spot_without_grad()
                 if layer.parts and layer.tail:
                     value = self.through(node, layer.parts[-1], value)
             else:
-                for part in layer.parts:
+                for part in list(layer.parts):
                     value = self.through(node, part, value)
+            self.inside.pop()
             self.note_forward(node, layer, arguments, value)
             self.announce(node, f"{layer.api}()", "", layer, arguments, arguments.positional, value)
             return value
@@ -433,10 +468,7 @@ class Calls(State):
         if inner is not None and inner.kind == "module":
             result = self.layer(node, inner, arguments)
         elif symbolic is not None:
-            # Its numbers are those of the symbolic output.
-            result = Value("tensor", node, op="identity", inputs=(symbolic, *arguments.positional))
-            result = symbolic if symbolic.kind == "sequence" else result
-            result.grad = layer.grad is not False and not self.spot_without_grad()
+            result = self.functional(node, symbolic, arguments)
             self.note_forward(node, layer, arguments, result)
         elif not operation:
             result = Value(
@@ -448,7 +480,7 @@ class Calls(State):
             merged = {**layer.options, **arguments.keywords}
             result = self.result_of(operation, node, arguments.positional, merged, "tensor")
             result.inputs = (*arguments.positional, layer)
-            if operation in WITH_WEIGHTS:
+            if operation in WITH_WEIGHTS and layer.grad is not False:
                 result.grad = not self.spot_without_grad()
             result.shape = shapes.of_layer(layer, arguments.positional)
             if layer.api.startswith("keras.layers.") and operation in ("linear", "conv", "identity"):
@@ -457,6 +489,17 @@ class Calls(State):
                 result = self.recurrent(node, layer, result)
         self.announce(node, f"{layer.api}()", operation, layer, arguments, arguments.positional, result)
         return result
+
+    def functional(self, node: ast.AST, symbolic: Value, arguments: Arguments) -> Value:
+        """What a functional Keras model gives: the numbers of its symbolic output, or of each of them."""
+        if symbolic.kind == "sequence" and symbolic.parts is not None:
+            made = Value("sequence", node, op="network")
+            made.parts = [self.functional(node, part, arguments) for part in symbolic.parts]
+            made.exact = symbolic.exact
+            return made
+        made = Value("tensor", node, op="network", inputs=(symbolic, *arguments.positional))
+        made.grad = not self.spot_without_grad()
+        return made
 
     def recurrent(self, node: ast.Call, layer: Value, output: Value) -> Value:
         hidden = Value("tensor", node, op="hidden", inputs=output.inputs)
@@ -484,6 +527,10 @@ class Calls(State):
                 made = self.call_instance(where, part, call)
             elif part.kind == "api":
                 made = self.api_call(where, part, call)
+            elif part.op == "api:keras.Input":
+                # At the head of a Sequential it only tells the shape.
+                made = Value("tensor", where, op="identity", inputs=(value,))
+                made.shape, made.grad = part.shape or value.shape, value.grad
             else:
                 return self.unknown_layer(node, part, value)
             made.unit = made.unit or self.file
@@ -500,9 +547,9 @@ class Calls(State):
         info = self.class_of(instance)
         method = info.called() if info is not None else None
         if method is not None:
-            before = dict(instance.attrs) if self.loops else instance.attrs
+            before = self.handed_over(instance) if self.loops else instance.attrs
             result = self.follow(node, Value("function"), method, arguments, instance)
-            if before is not instance.attrs and before != instance.attrs and instance.op != "self":
+            if self.loops and before != instance.attrs and instance.op != "self":
                 self.note_carried(self.loops[-1], before, instance.attrs)
         else:
             result = Value("tensor" if info is not None and info.is_module() else "?", node, op="module")
@@ -516,6 +563,11 @@ class Calls(State):
             self.note_forward(node, instance, arguments, result)
         self.announce(node, "instance()", "", instance, arguments, arguments.positional, result)
         return result
+
+    def handed_over(self, instance: Value) -> dict[str, Value]:
+        """The attributes that the innermost loop has not set anew in this round."""
+        loop, bound = self.loops[-1], self.bound_in
+        return {name: one for name, one in instance.attrs.items() if loop not in bound.get((id(instance), name), ())}
 
     def project_method(self, node: ast.Call, base: Value, name: str, arguments: Arguments) -> Value:
         info = self.class_of(base)
@@ -541,8 +593,7 @@ class Calls(State):
     def module_like(self, node: ast.Call, base: Value, name: str, arguments: Arguments) -> Value:
         """A method that a project's network inherits from its framework."""
         if name in _KEEP_KIND:
-            if name in ("to", "cuda", "cpu"):
-                base.device = self.device_given(name, arguments)
+            self.moved_or_frozen(node, base, name, arguments)
             result = base
         elif name in ("forward", "call", "__call__"):
             result = self.call_instance(node, base, arguments)
@@ -578,7 +629,7 @@ class Calls(State):
         """An instance of a class of the project, with the attributes its __init__ gives it."""
         info: ClassInfo = cls.info
         made = Value("instance", node, op="construct", inputs=tuple(arguments.positional), api=info.name)
-        made.info, made.options, made.unit = info, arguments.options(), self.file
+        made.info, made.options, made.unit, made.branch = info, arguments.options(), self.file, self.branch
         made.loop = id(self.loops[-1]) if self.loops else 0
         if info.is_module():
             made.grad = True
@@ -610,7 +661,12 @@ class Calls(State):
         """Read the body of a function of the project with the arguments of this call."""
         function: FunctionInfo = info if info is not None else callee.info
         result = Value(node=node, op="call", inputs=tuple(arguments.positional))
-        decorated = any(value.kind in ("?", "function") for value in function.decorators)
+        # A framework's decorator (@torch.no_grad()) leaves the function what it is; one of the project may do anything.
+        decorated = any(
+            value.kind == "function" or (value.kind == "?" and not value.api) for value in function.decorators
+        )
+        if function.decorators and self.listeners.wants("decorated()", ""):
+            self.announce(node, "decorated()", "", _of_function(function), arguments, arguments.positional, result)
         is_init = function.name == "__init__"
         if (
             function in self.stack
@@ -623,15 +679,22 @@ class Calls(State):
             return result
         plain = not is_init and not _worth_reading(arguments, bound)
         known = self.readings.get(function) if plain else None
+        if known is not None and known.result.kind in _MADE_TO_MEASURE and known.given != _literals(arguments):
+            known = None
         if known is not None:
             for step in known.steps:
                 self.steps.append(step.moved(self.loops, known.depth))
+            if known.result.kind in ("module", "instance") and _is_made_in(function, known.result):
+                return another(known.result, node)
             return again(known.result, node)
         self.visits[function] = self.visits.get(function, 0) + 1
         before = len(self.steps)
+        kept, self.choosing = self.choosing, not plain
+        function.followed = function.followed or not plain
         answer = self.run_function(function, node, arguments, bound)
+        self.choosing = kept
         if plain:
-            self.readings[function] = Reading(answer, self.steps[before:], len(self.loops))
+            self.readings[function] = Reading(answer, self.steps[before:], len(self.loops), _literals(arguments))
         return answer
 
     def run_function(
@@ -739,7 +802,7 @@ class Calls(State):
             ):
                 value.kind = names.kind_of_result(named.api)
                 value.api = named.api
-        elif named.kind == "class":
+        elif named.kind == "class" and named.info is not None:
             value.kind, value.info = "instance", named.info
             value.api = named.info.name
         elif isinstance(annotation, ast.Name) and annotation.id in ("int", "float", "bool"):
@@ -752,7 +815,7 @@ class Calls(State):
         if name in _GO_THROUGH and given:
             self.use_up(given[0], node)
         if name in ("iter", "list", "tuple", "sorted", "reversed") and given:
-            if name == "iter" or given[0].op not in RUN_ONCE:
+            if name == "iter" or not is_generator(given[0]):
                 return given[0]
             made = Value()
             made.become(given[0])
@@ -833,6 +896,12 @@ class Calls(State):
         made = Value("?", node, op="element", inputs=(iterable,))
         if op in ("parameters",):
             made.kind, made.grad, made.op = "tensor", True, "parameter"
+        elif op.removeprefix("call:") in ("children", "modules"):
+            made.op = "child"
+        elif op.removeprefix("call:") in ("named_children", "named_modules"):
+            pair = Value("sequence", node)
+            pair.parts = [Value("text", node), Value("?", node, op="child", inputs=(iterable,))]
+            return pair
         elif op == "named_parameters":
             pair = Value("sequence", node)
             parameter = Value("tensor", node, op="parameter", inputs=iterable.inputs)
@@ -869,7 +938,10 @@ class Calls(State):
     ) -> None:
         """Show the call to the checks that wait for its name or operation, and note it if it is a protocol's act."""
         last = "random" if name.startswith("jax.random.") else _last(name)
-        is_act = last in ACTS or (result.kind == "dataset" and receiver is None)
+        makes_data = (result.kind == "dataset" and receiver is None) or (
+            name == "construct" and "transform" in arguments.keywords
+        )
+        is_act = last in ACTS or makes_data
         wanted = self.listeners.wants(name, operation)
         escapes = name in ("opaque", "?") and _escapes(arguments)
         if not (is_act or wanted or escapes):
@@ -906,6 +978,12 @@ def is_generator(value: Value) -> bool:
     return value.op == "comprehension" and isinstance(value.node, ast.GeneratorExp)
 
 
+def _of_function(function: FunctionInfo) -> Value:
+    made = Value("function", function.node)
+    made.info, made.unit = function, function.file
+    return made
+
+
 def _is_call_of(node: ast.expr, *names: str) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
 
@@ -922,12 +1000,26 @@ def _worth_reading(arguments: Arguments, bound: Value | None) -> bool:
     return any(_tells_something(one) for one in (*arguments.positional, *arguments.keywords.values()))
 
 
+def _is_made_in(function: FunctionInfo, value: Value) -> bool:
+    """Was the object constructed by the function itself, so that each call gives a new one?"""
+    return value.unit is function.file and function.contains(value.node)
+
+
+def _literals(arguments: Arguments) -> tuple[object, ...]:
+    """The numbers and words among the arguments: `block(3, 16)` and `block(16, 32)` make different layers."""
+    return tuple(
+        (name, value.const) for name, value in arguments.options().items() if isinstance(value.const, int | float | str)
+    )
+
+
 def _tells_something(value: Value) -> bool:
     kind = value.kind
     if kind in ("?", "tensor", "array", "number"):
         if value.lo is not None or value.hi is not None or value.device is not None or value.dtype is not None:
             return kind != "number" or not isinstance(value.const, int | float)
-        return kind == "tensor" and value.op in _FACTS
+        return kind == "tensor" and (value.op in _FACTS or value.grad is True)
+    if kind == "api":
+        return bool(operation_of(value.api))  # an activation to be applied inside
     if kind == "sequence" and value.parts:
         return any(_tells_something(part) for part in value.parts[:4])
     return kind in _ACTORS

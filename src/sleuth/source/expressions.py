@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
-from sleuth.source import ranges
+from sleuth.source import batches, ranges
 from sleuth.source.calls import Arguments, Calls
 from sleuth.source.scopes import FunctionInfo
 from sleuth.source.sites import Comparison, Site, Use
@@ -81,6 +81,7 @@ class Expressions(Calls):
             return base.attrs.get(attr) or Value(node=node, op=f"attr:{attr}", inputs=(base,))
         result = Value("?", node, op=f"attr:{attr}", inputs=(base,))
         if kind in ("tensor", "array"):
+            result.unit = self.file
             if attr in _TENSOR_ATTRIBUTES:
                 result.kind = kind
                 result.lo, result.hi, result.dtype, result.device = base.lo, base.hi, base.dtype, base.device
@@ -208,6 +209,7 @@ class Expressions(Calls):
             if base.kind == "batch":
                 result.kind, result.op = "tensor", "batch"
                 result.inputs = (base, index)
+                batches.describe(result)
             elif base.op == "attr:shape":
                 result.kind = "number"
             else:
@@ -237,6 +239,8 @@ class Expressions(Calls):
                 inner = self.evaluate(element.value)
                 if inner.parts is not None:
                     parts += inner.parts
+                else:
+                    made.inputs = (*made.inputs, inner)
                 made.exact = made.exact and inner.parts is not None and inner.exact
                 made.tail = inner.tail and inner.parts is not None
             else:
@@ -247,7 +251,6 @@ class Expressions(Calls):
 
     def mapping(self, node: ast.Dict) -> Value:
         made = Value("mapping", node, op="display")
-        made.unit = self.file
         made.unit = self.file
         parts: list[Value] = []
         attrs: dict[str, Value] = {}
@@ -263,8 +266,27 @@ class Expressions(Calls):
         made.parts, made.attrs = parts, attrs
         return made
 
+    def decided(self, test: ast.expr) -> bool | None:
+        """What `x is None` surely gives for the arguments of the call being read; None where it may be either."""
+        if not self.choosing or not isinstance(test, ast.Compare) or not isinstance(test.left, ast.Name):
+            return None
+        right = test.comparators[0]
+        if (
+            not isinstance(right, ast.Constant)
+            or right.value is not None
+            or not isinstance(test.ops[0], ast.Is | ast.IsNot)
+        ):
+            return None
+        value = self.lookup(test.left.id)
+        if value is None or value.kind in ("?", "pending"):
+            return None
+        return (value.kind == "none") == isinstance(test.ops[0], ast.Is)
+
     def conditional(self, node: ast.IfExp) -> Value:
         self.evaluate(node.test)
+        chosen = self.decided(node.test)
+        if chosen is not None:
+            return self.evaluate(node.body if chosen else node.orelse)
         kept = self.tests
         self.tests = (*self.tests, node.test)
         value = joined(self.evaluate(node.body), self.evaluate(node.orelse), node)
@@ -275,6 +297,7 @@ class Expressions(Calls):
         kept, loops, tests = dict(self.names), self.loops, self.tests
         self.generators(node.generators)
         made = Value("sequence", node, op="comprehension")
+        made.unit = self.file
         made.parts, made.exact, made.tail = [self.evaluate(node.elt)], False, False
         self.names, self.loops, self.tests = kept, loops, tests
         return made
@@ -284,6 +307,7 @@ class Expressions(Calls):
         self.generators(node.generators)
         self.evaluate(node.key)
         made = Value("mapping", node, op="comprehension")
+        made.unit = self.file
         made.parts, made.exact = [self.evaluate(node.value)], False
         self.names, self.loops, self.tests = kept, loops, tests
         return made

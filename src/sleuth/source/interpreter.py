@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from sleuth.source import names
+from sleuth.source import batches, freezing, names
 from sleuth.source.expressions import Expressions
 from sleuth.source.scopes import ClassInfo, FunctionInfo
 from sleuth.source.sites import Assignment, Discarded, Site, Trace, Use
 from sleuth.source.state import FUEL, Reading
-from sleuth.source.values import Value, joined
+from sleuth.source.values import Value, joined, partly_replaced
 
 _VERSION_WORDS: Final = re.compile(r"version|hasattr|_available|\bPY[23]\b|VERSION")
 _FALLBACK_ERRORS: Final = frozenset(
@@ -35,6 +35,15 @@ class Interpreter(Expressions):
             self.read_class(cls)
         for function in list(self.file.functions):
             if function.cls is None and function not in self.readings:
+                self.read_root(function, None)
+        self.read_inner_functions()
+
+    def read_inner_functions(self) -> None:
+        """Functions made inside others and called by nobody we see: the loss that a factory returns."""
+        visited = {id(function.node) for function in (*self.visits, *self.readings)}
+        for function in self.file.functions:  # grows while it is read
+            if function.cls is None and id(function.node) not in visited:
+                visited.add(id(function.node))
                 self.read_root(function, None)
 
     def read_class(self, cls: ClassInfo) -> None:
@@ -94,6 +103,8 @@ class Interpreter(Expressions):
 
     def assign(self, node: ast.Assign) -> None:
         value = self.evaluate(node.value)
+        if self.loops and value.op == "add" and _adds_to_itself(node):
+            self.note("augmented", node, value.inputs[0], [value.inputs[1]], value)
         for target in node.targets:
             self.bind_target(target, value, node)
 
@@ -135,8 +146,18 @@ class Interpreter(Expressions):
                     base.parts.append(value)
             elif base.kind == "sequence":
                 base.exact = False
+            elif base.kind == "module" and base.parts is not None:
+                self.note_layer(statement or target, base, value)
+                place = index.const if isinstance(index.const, int) else None
+                if place is not None and base.exact and -len(base.parts) <= place < len(base.parts):
+                    base.parts[place] = value
+                else:
+                    base.exact = base.tail = False
+            elif base.kind in ("tensor", "array"):
+                self.rebind(target.value, partly_replaced(base, value, target))
             if self.listeners.assignments:
-                self.listeners.hear_assignment(Assignment(statement or target, target, base, "", value, self.spot()))
+                where = statement or target
+                self.listeners.hear_assignment(Assignment(where, target, base, "", value, self.spot(), index))
         elif isinstance(target, ast.Tuple | ast.List):
             self.unpack(target, value, statement)
         elif isinstance(target, ast.Starred):
@@ -144,18 +165,33 @@ class Interpreter(Expressions):
 
     def bind_attribute(self, target: ast.Attribute, value: Value, statement: ast.AST) -> None:
         base = self.evaluate(target.value)
+        if target.attr == "requires_grad":
+            flag = value.const if isinstance(value.const, bool) and self.surely_runs() else None
+            freezing.set_on_parameter(base, flag)
+            network = freezing.network_of(base) or base
+            self.note("freeze" if flag is False else "thaw", statement, network, [], value)
         if base.kind in ("instance", "module", "class"):
             attrs = base.own_attrs()
             old = attrs.get(target.attr)
-            if self.branch and self.function is not None:
+            if self.loops:
+                self.bound_in[id(base), target.attr] = self.loops
+            # Conditional is what stands in a branch that the object itself was not made in.
+            if len(self.branch) > len(base.branch) and self.function is not None:
                 other = old if old is not None else Value("?", target)
                 attrs[target.attr] = joined(other, value, target) if old is not value else value
             else:
                 attrs[target.attr] = value
-        if target.attr == "grad":
-            self.note("grad", statement, base, [value], value)
+        if value.kind in ("module", "instance") and base.kind in ("module", "instance"):
+            self.note_layer(statement, base, value)
+        if target.attr in ("grad", "trainable"):
+            self.note(target.attr, statement, base, [value], value)
         if self.listeners.assignments:
             self.listeners.hear_assignment(Assignment(statement, target, base, target.attr, value, self.spot()))
+
+    def note_layer(self, statement: ast.AST, network: Value, layer: Value) -> None:
+        """A layer that is put into a network which is already made."""
+        if self.function is None or self.function.name not in ("__init__", "build", "setup"):
+            self.note("layer", statement, network, [layer], layer)
 
     def unpack(self, target: ast.Tuple | ast.List, value: Value, statement: ast.AST | None) -> None:
         starred = any(isinstance(element, ast.Starred) for element in target.elts)
@@ -172,8 +208,11 @@ class Interpreter(Expressions):
         if value.kind == "batch":
             made.kind, made.op = "tensor", "batch"
             made.inputs = (value, Value("number", const=index))
+            batches.describe(made)
         elif value.kind in ("tensor", "key"):
             made.kind, made.grad = value.kind, value.grad
+            if value.op.rpartition(":")[2].removeprefix("torch.") in ("unbind", "chunk", "split"):
+                made.shape, made.dtype = value.shape, value.dtype
             if value.op in ("max", "min", "topk") and index == 1:
                 made.op, made.grad = "argmax", False
         elif value.op == "attr:shape":
@@ -207,6 +246,8 @@ class Interpreter(Expressions):
             made = Value("api", node, api=names.canonical(dotted))
             made.raw, made.unit = dotted, self.file
             made.dtype = names.dtype_of(made.api)
+            if made.api in names.CONSTANTS:
+                made.const = names.CONSTANTS[made.api]
             return made
         if not self.project.has(dotted, self.file):
             return Value("?", node, op=f"import:{dotted}")
@@ -237,6 +278,11 @@ class Interpreter(Expressions):
         made = Value("function", node)
         made.info, made.unit = info, self.file
         self.names[node.name] = made
+        for decorator in info.decorators if self.loops else ():
+            if self.listeners.wants(f"@{decorator.api}", ""):
+                self.listeners.hear(
+                    Site(node, f"@{decorator.api}", "", None, [made], {}, [made], made, self.spot(), False)
+                )
 
     def define_class(self, node: ast.ClassDef) -> None:
         info = ClassInfo(node, self.file)
@@ -251,12 +297,20 @@ class Interpreter(Expressions):
                 self.define_function(statement, info)
             else:
                 self.execute([statement])
+                self.declare_field(statement)
         made_here = {name: value for name, value in self.names.items() if kept.get(name) is not value}
         self.names = kept
         info.attrs = made_here
         made = Value("class", node)
         made.info, made.unit = info, self.file
         self.names[node.name] = made
+
+    def declare_field(self, statement: ast.stmt) -> None:
+        """`size: int = 8` in a class is the default of a field: an instance may hold another value."""
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            field = Value("?", statement.target, op="field")
+            self.annotate(field, statement.annotation)
+            self.names[statement.target.id] = field
 
     def give_back(self, node: ast.Return) -> None:
         if node.value is not None:
@@ -274,6 +328,10 @@ class Interpreter(Expressions):
             # Names for annotations; nothing of it runs, and a package's star imports would load all of it.
             self.execute([one for one in node.body if not _is_star(one)])
             self.execute(node.orelse)
+            return
+        chosen = self.decided(node.test)
+        if chosen is not None:
+            self.execute(node.body if chosen else node.orelse)
             return
         kept_tests, kept_branch, kept_guards = self.tests, self.branch, self.guards
         if self.tests_a_version(node.test):
@@ -346,12 +404,21 @@ class Interpreter(Expressions):
         self.run_loop(node, dict(self.names), kept)
 
     def run_loop(self, node: Any, before: dict[str, Value], kept: tuple[ast.AST, ...]) -> None:
-        kept_tests = self.tests
+        kept_tests, start = self.tests, len(self.steps)
         self.execute(node.body)
         self.ended = False
         self.loops, self.tests = kept, kept_tests
+        if any(step.act == "backward" for step in self.steps[start:]):
+            self.note_carried(node, before, self.names)
         self.restore(self.merged(before, dict(self.names), node))
         self.execute(node.orelse)
+
+    def note_carried(self, loop: ast.AST, before: dict[str, Value], after: dict[str, Value]) -> None:
+        """Write down what one round of a loop hands to the next with its gradients."""
+        for name, value in list(after.items()):
+            old = before.get(name)
+            if value.grad and old is not None and old is not value:
+                self.note("carried", loop, old, [value], value)
 
     def with_block(self, node: ast.With | ast.AsyncWith) -> None:
         kept = self.withs
@@ -451,6 +518,17 @@ if hasattr(ast, "TryStar"):
     _READERS[ast.TryStar] = Interpreter.try_block
 
 
+def _adds_to_itself(node: ast.Assign) -> bool:
+    """`total = total + loss`?"""
+    target, value = node.targets[0], node.value
+    return (
+        isinstance(target, ast.Name)
+        and isinstance(value, ast.BinOp)
+        and isinstance(value.left, ast.Name)
+        and value.left.id == target.id
+    )
+
+
 def _is_star(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
 
@@ -469,12 +547,15 @@ def _caught(handlers: list[ast.ExceptHandler]) -> set[str]:
 
 # What `from torch.nn import *` brings, as far as we follow it.
 _LAYER_NAMES: Final = (
-    "Module Linear Conv1d Conv2d Conv3d Softmax LogSoftmax Sigmoid ReLU Dropout BatchNorm1d BatchNorm2d LayerNorm Sequential "
-    "ModuleList ModuleDict Parameter Embedding LSTM GRU Flatten CrossEntropyLoss BCELoss BCEWithLogitsLoss NLLLoss MSELoss Tanh "
+    "Module Linear Conv1d Conv2d Conv3d Softmax LogSoftmax Sigmoid ReLU Dropout BatchNorm1d BatchNorm2d LayerNorm "
+    "Sequential "
+    "ModuleList ModuleDict Parameter Embedding LSTM GRU Flatten CrossEntropyLoss BCELoss BCEWithLogitsLoss NLLLoss "
+    "MSELoss Tanh "
     "LeakyReLU GELU MaxPool2d Identity functional"
 ).split()
 _KERAS_NAMES: Final = (
-    "Dense Conv1D Conv2D Conv3D Flatten Dropout BatchNormalization MaxPooling2D Activation Input LSTM GRU Embedding Softmax "
+    "Dense Conv1D Conv2D Conv3D Flatten Dropout BatchNormalization MaxPooling2D Activation Input LSTM GRU "
+    "Embedding Softmax "
     "GlobalAveragePooling2D Reshape Concatenate"
 ).split()
 _STAR_NAMES: Final[dict[str, tuple[str, ...]]] = {

@@ -9,7 +9,8 @@ _COMPILE = frozenset({"jax.jit", "jax.pjit", "jax.pmap"})
 # What is known of a tracer while tracing, and so may steer Python.
 _STATIC = frozenset(
     "attr:shape attr:ndim attr:dtype attr:size len size builtin:isinstance builtin:len builtin:type builtin:callable "
-    "builtin:hasattr builtin:getattr attr:sharding api:jax.numpy.ndim api:jax.numpy.shape api:jax.numpy.issubdtype".split()
+    "builtin:hasattr builtin:getattr attr:sharding api:jax.numpy.ndim api:jax.numpy.shape "
+    "api:jax.numpy.issubdtype".split()
 )
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Final
 
 # The packages whose names we follow; all others are unknown to us.
 ROOTS: Final = frozenset(
-    "torch torchvision torchaudio numpy jax jaxlib tensorflow keras flax optax haiku equinox lightning pytorch_lightning "
-    "transformers accelerate sklearn pandas scipy math random os sys copy itertools functools tqdm PIL cv2 functorch apex "
-    "tensorflow_addons tensorflow_probability timm onnx onnxruntime theano tf_keras packaging warnings time multiprocessing "
+    "torch torchvision torchaudio numpy jax jaxlib tensorflow keras flax optax haiku equinox lightning "
+    "pytorch_lightning "
+    "transformers accelerate sklearn pandas scipy math random os sys copy itertools functools tqdm PIL cv2 "
+    "functorch apex "
+    "tensorflow_addons tensorflow_probability timm onnx onnxruntime theano tf_keras packaging warnings time "
+    "multiprocessing "
     "chex collections contextlib dataclasses builtins abc typing datasets wandb".split()
 )
 _UNIFIED: Final = (
     ("tensorflow.compat.v2.", "tensorflow."),
+    ("tensorflow.compat.v1.", "tensorflow."),
     ("tensorflow.python.keras.", "keras."),
     ("tensorflow.keras.", "keras."),
     ("tf_keras.", "keras."),
@@ -30,6 +35,7 @@ _UNIFIED: Final = (
     ("tqdm.notebook.", "tqdm."),
 )
 _WHOLE: Final = {
+    "tensorflow.compat.v1": "tensorflow",
     "tensorflow.keras": "keras",
     "tf_keras": "keras",
     "tensorflow.python.keras": "keras",
@@ -70,6 +76,15 @@ def canonical(dotted: str) -> str:
     return _WHOLE.get(dotted, dotted)
 
 
+# Numbers that frameworks have a name for.
+CONSTANTS: Final = {
+    f"{package}.{name}": value
+    for package in ("math", "numpy", "torch", "jax.numpy")
+    for name, value in (("inf", math.inf), ("nan", math.nan), ("pi", math.pi), ("e", math.e))
+}
+# Functions without arguments that give a number.
+GIVE_NUMBERS: Final = {"keras.backend.epsilon": 1e-7, "keras.config.epsilon": 1e-7}
+
 _KINDS_OF_CLASSES: Final = (
     ("torch.optim.lr_scheduler.", "scheduler"),
     ("torch.optim.", "optimizer"),
@@ -107,12 +122,17 @@ _KINDS_OF_NAMES: Final = {
     "torch.amp.GradScaler": "scaler",
     "torch.cuda.amp.GradScaler": "scaler",
     "torch.device": "device",
+    "torch.optim.SWALR": "scheduler",
+    "torch.optim.AveragedModel": "module",
     "torch.Generator": "?",
     "keras.Sequential": "module",
     "keras.Model": "module",
     "keras.Input": "tensor",
     "keras.Variable": "tensor",
+    "keras.backend.epsilon": "number",
+    "keras.config.epsilon": "number",
     "tensorflow.Variable": "tensor",
+    "tensorflow.get_variable": "tensor",
     "tensorflow.placeholder": "tensor",
     "tensorflow.compat.v1.placeholder": "tensor",
     "jax.random.PRNGKey": "key",
@@ -159,14 +179,19 @@ _HOLD_DTYPES: Final = frozenset({"torch", "numpy", "jax.numpy", "tensorflow"})
 _GIVE_TENSORS: Final = frozenset(
     "torch torch.nn.functional torch.special torch.linalg torch.fft torch.sparse jax.numpy jax.nn jax.lax jax.random "
     "jax.scipy.special tensorflow tensorflow.math tensorflow.nn tensorflow.random tensorflow.image tensorflow.linalg "
+    "tensorflow.layers tensorflow.contrib.layers tensorflow.contrib.slim "
     "keras.ops keras.backend keras.random".split()
 )
 _GIVE_OTHER: Final = frozenset(
     "set_default_dtype get_rng_state set_rng_state seed initial_seed set_num_threads get_num_threads set_printoptions "
     "use_deterministic_algorithms set_float32_matmul_precision is_grad_enabled is_floating_point is_complex typename "
-    "compile load save function device name_scope control_dependencies Graph Session get_default_graph executing_eagerly "
+    "compile load save function device name_scope control_dependencies Graph Session get_default_graph "
+    "executing_eagerly "
     "scan while_loop cond fori_loop map switch result_type promote_types can_cast broadcast_shapes set_default_device "
-    "shape size rank get_logger group py_function vmap grad".split()
+    "int_shape ndim image_data_format floatx epsilon learning_phase get_session get_value batch_get_value count_params "
+    "clear_session shape size rank get_logger group py_function vmap grad variable_scope trainable_variables "
+    "global_variables "
+    "finfo iinfo".split()
 )
 
 
@@ -181,6 +206,8 @@ def kind_of_result(name: str) -> str:
         return next((kind for prefix, kind in _KINDS_OF_CLASSES if name.startswith(prefix)), "?")
     if namespace == "torchvision.models":
         return "module"
+    if namespace in ("transformers", "transformers.optimization") and last.startswith("get_") and "schedule" in last:
+        return "scheduler"
     if namespace in ("numpy", "numpy.random", "numpy.linalg"):
         return "array"
     if namespace == "math":

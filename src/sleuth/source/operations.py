@@ -8,10 +8,12 @@ from typing import Final
 # Where functions on tensors live. A method of a tensor is written "tensor.log".
 _NAMESPACES: Final = frozenset(
     "torch tensor torch.nn.functional torch.special torch.linalg torch.Tensor torch.fft tensorflow tensorflow.math "
-    "tensorflow.nn tensorflow.linalg tensorflow.compat.v1 tensorflow.compat.v1.nn tensorflow.compat.v1.math jax.numpy jax.nn "
-    "jax.lax jax.scipy.special jax.numpy.linalg numpy numpy.linalg scipy.special keras.ops keras.backend keras.activations "
+    "tensorflow.nn tensorflow.linalg tensorflow.compat.v1 tensorflow.compat.v1.nn tensorflow.compat.v1.math "
+    "jax.numpy jax.nn "
+    "jax.lax jax.scipy.special jax.numpy.linalg numpy numpy.linalg scipy.special keras.ops keras.backend "
+    "keras.activations "
     "keras.ops.nn keras.ops.numpy math torch.nn.init torch.nn.utils optax optax.losses keras.losses keras.metrics "
-    "tensorflow.losses array".split()
+    "tensorflow.losses tensorflow.compat.v1.losses array".split()
 )
 _SPELLINGS: Final[dict[str, str]] = {
     "sum": "sum reduce_sum",
@@ -57,6 +59,7 @@ _SPELLINGS: Final[dict[str, str]] = {
     "atanh": "atanh arctanh",
     "acosh": "acosh arccosh",
     "atan2": "atan2 arctan2",
+    "hypot": "hypot",
     "sin": "sin cos",
     "lgamma": "lgamma gammaln digamma",
     "erfinv": "erfinv",
@@ -75,7 +78,8 @@ _SPELLINGS: Final[dict[str, str]] = {
     "conv": "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d",
     "embedding": "embedding embedding_bag",
     "pool": "max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d",
-    "adaptive_pool": "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d",
+    "adaptive_pool": "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d "
+    "adaptive_max_pool2d",
     "upsample": "interpolate upsample resize",
     "pad": "pad",
     "view": "view",
@@ -106,7 +110,10 @@ _SPELLINGS: Final[dict[str, str]] = {
     "long": "long int",
     "type": "type type_as astype",
     "cast": "cast",
-    "gather": "gather take take_along_dim take_along_axis index_select scatter scatter_ scatter_add",
+    "gather": "gather take take_along_dim take_along_axis index_select",
+    "diag": "diag diagonal diag_part",
+    "scatter": "scatter scatter_ scatter_add scatter_add_ index_add index_add_ index_put index_put_ scatter_nd",
+    "nan_to_num": "nan_to_num nan_to_num_",
     "count": "count_nonzero numel",
     "one_minus": "",
     "isnan": "isnan isinf isfinite is_nan is_finite",
@@ -128,7 +135,8 @@ _SPELLINGS: Final[dict[str, str]] = {
     "cross_entropy": "cross_entropy",
     "nll_loss": "nll_loss",
     "bce": "binary_cross_entropy",
-    "bce_with_logits": "binary_cross_entropy_with_logits sigmoid_cross_entropy_with_logits sigmoid_binary_cross_entropy",
+    "bce_with_logits": "binary_cross_entropy_with_logits sigmoid_cross_entropy_with_logits "
+    "sigmoid_binary_cross_entropy sigmoid_cross_entropy weighted_cross_entropy_with_logits",
     "softmax_cross_entropy_with_logits": "softmax_cross_entropy_with_logits softmax_cross_entropy_with_logits_v2 "
     "softmax_cross_entropy",
     "sparse_softmax_cross_entropy_with_logits": "sparse_softmax_cross_entropy_with_logits "
@@ -152,12 +160,14 @@ _LAYERS: Final[dict[str, str]] = {
     "log_sigmoid": "torch.nn.LogSigmoid",
     "softplus": "torch.nn.Softplus",
     "relu": "torch.nn.ReLU torch.nn.ReLU6 keras.layers.ReLU",
-    "leaky_relu": "torch.nn.LeakyReLU torch.nn.ELU torch.nn.GELU torch.nn.SiLU torch.nn.Mish torch.nn.SELU torch.nn.PReLU "
+    "leaky_relu": "torch.nn.LeakyReLU torch.nn.ELU torch.nn.GELU torch.nn.SiLU torch.nn.Mish torch.nn.SELU "
+    "torch.nn.PReLU "
     "torch.nn.CELU torch.nn.Hardswish torch.nn.RReLU keras.layers.LeakyReLU keras.layers.ELU keras.layers.PReLU",
     "tanh": "torch.nn.Tanh torch.nn.Hardtanh",
     "dropout": "torch.nn.Dropout torch.nn.Dropout1d torch.nn.Dropout2d torch.nn.Dropout3d torch.nn.AlphaDropout "
     "keras.layers.Dropout keras.layers.SpatialDropout1D keras.layers.SpatialDropout2D",
-    "batch_norm": "torch.nn.BatchNorm1d torch.nn.BatchNorm2d torch.nn.BatchNorm3d torch.nn.LayerNorm torch.nn.GroupNorm "
+    "batch_norm": "torch.nn.BatchNorm1d torch.nn.BatchNorm2d torch.nn.BatchNorm3d torch.nn.LayerNorm "
+    "torch.nn.GroupNorm "
     "torch.nn.InstanceNorm1d torch.nn.InstanceNorm2d torch.nn.InstanceNorm3d torch.nn.SyncBatchNorm torch.nn.RMSNorm "
     "keras.layers.BatchNormalization keras.layers.LayerNormalization keras.layers.GroupNormalization",
     "linear": "torch.nn.Linear torch.nn.LazyLinear torch.nn.Bilinear keras.layers.Dense",
@@ -170,7 +180,8 @@ _LAYERS: Final[dict[str, str]] = {
     "adaptive_pool": "torch.nn.AdaptiveAvgPool1d torch.nn.AdaptiveAvgPool2d torch.nn.AdaptiveAvgPool3d "
     "torch.nn.AdaptiveMaxPool1d torch.nn.AdaptiveMaxPool2d keras.layers.GlobalAveragePooling2D "
     "keras.layers.GlobalMaxPooling2D keras.layers.GlobalAveragePooling1D keras.layers.GlobalMaxPooling1D",
-    "upsample": "torch.nn.Upsample torch.nn.UpsamplingNearest2d torch.nn.UpsamplingBilinear2d keras.layers.UpSampling2D",
+    "upsample": "torch.nn.Upsample torch.nn.UpsamplingNearest2d torch.nn.UpsamplingBilinear2d "
+    "keras.layers.UpSampling2D",
     "pad": "torch.nn.ZeroPad2d torch.nn.ReflectionPad2d torch.nn.ReplicationPad2d torch.nn.ConstantPad2d "
     "keras.layers.ZeroPadding2D",
     "flatten": "torch.nn.Flatten keras.layers.Flatten",
@@ -178,7 +189,7 @@ _LAYERS: Final[dict[str, str]] = {
     "reshape": "keras.layers.Reshape",
     "permute": "keras.layers.Permute",
     "cat": "keras.layers.Concatenate",
-    "identity": "torch.nn.Identity",
+    "identity": "torch.nn.Identity keras.layers.Activation keras.layers.InputLayer keras.layers.ActivityRegularization",
     "embedding": "torch.nn.Embedding torch.nn.EmbeddingBag keras.layers.Embedding",
     "recurrent": "torch.nn.LSTM torch.nn.GRU torch.nn.RNN torch.nn.LSTMCell torch.nn.GRUCell torch.nn.RNNCell",
     "keras_recurrent": "keras.layers.LSTM keras.layers.GRU keras.layers.SimpleRNN keras.layers.Bidirectional",
@@ -194,6 +205,28 @@ _LAYERS: Final[dict[str, str]] = {
     "cdist": "torch.nn.PairwiseDistance",
 }
 OF_LAYER: Final[dict[str, str]] = {name: operation for operation, words in _LAYERS.items() for name in words.split()}
+# Functions that make a layer and apply it, as TensorFlow 1 had them.
+FUNCTIONAL_LAYERS: Final = {
+    f"{package}.{name}": operation
+    for package in ("tensorflow.layers", "tensorflow.contrib.layers", "tensorflow.contrib.slim")
+    for name, operation in (
+        ("dense", "linear"),
+        ("fully_connected", "linear"),
+        ("linear", "linear"),
+        ("conv1d", "conv"),
+        ("conv2d", "conv"),
+        ("conv3d", "conv"),
+        ("conv2d_transpose", "conv"),
+        ("separable_conv2d", "conv"),
+        ("batch_normalization", "batch_norm"),
+        ("batch_norm", "batch_norm"),
+        ("dropout", "dropout"),
+        ("flatten", "flatten"),
+        ("max_pooling2d", "pool"),
+        ("max_pool2d", "pool"),
+        ("average_pooling2d", "pool"),
+    )
+}
 # Operations that hold weights a gradient flows into.
 WITH_WEIGHTS: Final = frozenset({"linear", "conv", "embedding", "recurrent", "keras_recurrent"})
 LOSSES: Final = frozenset(

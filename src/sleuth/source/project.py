@@ -1,4 +1,4 @@
-"""The user's project: which file an import means, and what that file defines. Files are read when they are asked for."""
+"""The user's project: which file an import means, and what it defines. Files are read when they are asked for."""
 
 from __future__ import annotations
 

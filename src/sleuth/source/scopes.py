@@ -109,6 +109,10 @@ class FunctionInfo:
     def decorated_with(self, *names: str) -> bool:
         return any(value.api in names or value.raw in names for value in self.decorators)
 
+    def contains(self, node: ast.AST | None) -> bool:
+        """Does a node of its file stand inside it?"""
+        return self.node.lineno <= getattr(node, "lineno", 0) <= (self.node.end_lineno or 0)
+
     def parameters(self) -> list[ast.arg]:
         arguments = self.node.args
         return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

@@ -1,4 +1,4 @@
-"""What the interpreter shows to checks: a call, a use of a name, an assignment, and where in the program each stands."""
+"""What the interpreter shows to checks: a call, a use of a name, an assignment, and where in the program it stands."""
 
 from __future__ import annotations
 

@@ -23,10 +23,11 @@ FUEL = 20_000
 class Reading:
     """What one reading of a function gave, for the next call that knows as little of its arguments."""
 
-    __slots__ = ("depth", "result", "steps")
+    __slots__ = ("depth", "given", "result", "steps")
 
-    def __init__(self, result: Value, steps: list[Step], depth: int) -> None:
+    def __init__(self, result: Value, steps: list[Step], depth: int, given: tuple[object, ...] = ()) -> None:
         self.result = result
+        self.given = given  # the literal arguments it was read with
         self.steps = steps
         self.depth = depth  # how many of the steps' loops were around the call
 
@@ -48,9 +49,12 @@ class State:
         self.calls: tuple[tuple[File, ast.AST], ...] = ()
         self.stack: tuple[FunctionInfo, ...] = ()
         self.steps: list[Step] = []
+        self.bound_in: dict[tuple[int, str], tuple[ast.AST, ...]] = {}  # object and attribute: the loops it was set in
         self.returned: list[Value] = []
         self.ended = False  # has the current path returned, raised, or left the loop?
+        self.choosing = False  # reading a function with arguments that are known: a branch they rule out is not read
         self.fuel = FUEL
+        self.inside: list[Value] = []  # networks whose layers are being applied
         self.visits: dict[FunctionInfo, int] = {}
         self.readings: dict[FunctionInfo, Reading] = {}
         self.made: dict[tuple[Any, ...], dict[str, Value]] = {}

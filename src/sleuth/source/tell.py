@@ -27,7 +27,7 @@ class Somewhere(Protocol):
 
 def found(
     diagnosis: str,
-    at: Somewhere,
+    at: Somewhere | File,
     *,
     node: ast.AST | None = None,
     file: File | None = None,
@@ -38,10 +38,14 @@ def found(
     evidence: Iterable[Evidence] = (),
     fixes: Iterable[Fix] = (),
 ) -> Finding:
-    """A finding at a site (or at another node of it); classification and default title come from the handbook page."""
+    """A finding at a site (or at another node of it, or of a file); the handbook page classifies and names it."""
+    if isinstance(at, File):
+        where, what = at, node
+    else:
+        where, what = file or at.spot.file, node if node is not None else at.node
     return handbook.finding(
         diagnosis,
-        place=place(file or at.spot.file, node if node is not None else at.node),
+        place=place(where, what),
         title=title,
         certainty=certainty,
         severity=severity,
@@ -94,6 +98,13 @@ def insert_before(file: File, node: Any, text: str) -> Edit:
 def insert_after(file: File, node: Any, text: str) -> Edit:
     _, (line, column) = file.span(node)
     return Edit(file.shown, line, column, line, column, text)
+
+
+def before_method(file: File, call: Any, text: str) -> Edit:
+    """Another method in front of the one that is called: `.cpu()` before `.numpy()`."""
+    _, (line, column) = file.span(call.func)
+    dot = column - len(call.func.attr) - 1
+    return Edit(file.shown, line, dot, line, dot, text)
 
 
 def insert_statement_before(file: File, statement: Any, text: str) -> Edit:

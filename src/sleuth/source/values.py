@@ -16,7 +16,7 @@ KINDS: Final = (
     "number",
     "text",
     "none",
-    "module",  # a torch.nn.Module or Keras layer/model of a framework class, or of a project class without a body we know
+    "module",  # a layer, loss or network of a framework's own class
     "instance",  # of a class of the project
     "class",  # of the project
     "function",  # of the project
@@ -68,6 +68,7 @@ class Value:
     info: Any = None  # the project's class or function behind it
     unit: Any = None  # the file it was made in
     loop: int = 0  # the identity of the innermost loop it was made in, 0 outside
+    used: Any = None  # of a generator: the node that went through it first, and the branches around that
     branch: tuple[tuple[int, str], ...] = ()  # of a container: the branches it was made in
 
     def __init__(
@@ -132,9 +133,12 @@ def constant(value: Any, node: ast.AST | None = None) -> Value:
 
 # Operations that change the shape, place or type of the numbers and leave the numbers.
 SAME_NUMBERS: Final = frozenset(
-    "view reshape flatten unflatten squeeze unsqueeze transpose permute t movedim swapaxes contiguous clone to cpu cuda float "
-    "double half bfloat16 type astype cast index select expand repeat detach stop_gradient data copy identity convert "
-    "expand_dims ravel numpy from_numpy as_tensor gather narrow chunk split roll flip requires_grad_ checkpoint attr:T "
+    "view reshape flatten unflatten squeeze unsqueeze transpose permute t movedim swapaxes contiguous clone to cpu "
+    "cuda float "
+    "double half bfloat16 type astype cast index select expand repeat detach stop_gradient data copy identity "
+    "network convert "
+    "expand_dims ravel numpy from_numpy as_tensor gather diag narrow chunk split roll flip requires_grad_ "
+    "checkpoint attr:T "
     "attr:mT attr:data".split()
 )
 
@@ -208,6 +212,22 @@ def again(value: Value, node: ast.AST | None) -> Value:
     return made
 
 
+def another(value: Value, node: ast.AST | None) -> Value:
+    """A second object, made like a first one: alike in all we know, with attributes and parts of its own."""
+    made = Value(value.kind, node)
+    made.become(value)
+    made.attrs = dict(value.attrs) if value.attrs else value.attrs
+    made.parts = None if value.parts is None else list(value.parts)
+    return made
+
+
+def itself(value: Value) -> Value:
+    """The value behind what another call of the same function gave."""
+    while value.op == "phi" and len(value.inputs) == 1:
+        value = value.inputs[0]
+    return value
+
+
 def joined(a: Value, b: Value, node: ast.AST | None) -> Value:
     """What a name holds after two branches gave it different values."""
     if a is b:
@@ -243,3 +263,16 @@ def _one_of(a: Value, b: Value) -> Value:
 
 def _equal(a: Value, b: Value | None) -> bool:
     return b is not None and a.const is not NOTHING and type(a.const) is type(b.const) and bool(a.const == b.const)
+
+
+def partly_replaced(base: Value, value: Value, node: ast.AST | None) -> Value:
+    """A tensor after `base[...] = value`: what made it no longer tells all its numbers."""
+    made = Value(base.kind, node, op="set_item", inputs=(base, value), api=base.api)
+    if base.lo is not None and value.lo is not None:
+        made.lo = min(base.lo, value.lo)
+    if base.hi is not None and value.hi is not None:
+        made.hi = max(base.hi, value.hi)
+    made.dtype, made.device, made.shape = base.dtype, base.device, base.shape
+    made.unit, made.loop = base.unit, base.loop
+    made.grad = base.grad or value.grad
+    return made

@@ -9,12 +9,13 @@ A check module is named after its diagnosis (`log_of_softmax.py` is `log-of-soft
     USES = ("torch.cuda.amp",) and  use(use: Use)               a framework's name with that prefix (as imported), read
     ATTRIBUTES = ("volatile",) and  attribute(use: Use, base: Value)
     assignment(a: Assignment), comparison(c: Comparison), discarded(d: Discarded)
-    trace(trace: Trace)        all acts of training (backward, step, zero_grad, eval …) of a script or a function, in order
+    trace(trace: Trace)        all acts of training (backward, step, zero_grad, eval …) of a script or function
     klass(cls: ClassInfo, instance: Value)      a class, and `self` as __init__ left it
     function(info: FunctionInfo), file(file: File)
 
-Each gives a Finding (made by `sleuth.source.tell.found`), several, or None. A check asks the values it is shown for facts;
-it never follows the flow of the program itself.
+Each gives a Finding (made by `sleuth.source.tell.found`), several, or None. A check asks the values it is shown for
+facts; it never follows the flow of the program itself. A check that tells a special case of others names their
+diagnoses in REFINES: said at the same place, only the special case is kept.
 """
 
 from __future__ import annotations
@@ -32,6 +33,12 @@ def names() -> tuple[str, ...]:
     """Every diagnosis `sleuth check` can give, sorted."""
     found = (name[:-3] for name in os.listdir(_FOLDER) if name.endswith(".py") and not name.startswith("_"))
     return tuple(sorted(name.replace("_", "-") for name in found))
+
+
+@cache
+def refined() -> dict[str, tuple[str, ...]]:
+    """The diagnoses of which a diagnosis is a special case."""
+    return {name: check.REFINES for name, check in all_checks() if hasattr(check, "REFINES")}
 
 
 @cache

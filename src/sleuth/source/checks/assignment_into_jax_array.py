@@ -26,7 +26,9 @@ def assignment(change: Assignment) -> Finding | None:
 
 def _is_jax(value: Value) -> bool:
     found = list(origins(value))
-    return bool(found) and all(one.kind == "tensor" and one.api.startswith(("jax.numpy.", "jax.random.")) for one in found)
+    return bool(found) and all(
+        one.kind == "tensor" and one.api.startswith(("jax.numpy.", "jax.random.")) for one in found
+    )
 
 
 def _rewritten(change: Assignment) -> tuple[Edit, ...]:

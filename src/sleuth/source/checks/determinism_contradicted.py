@@ -10,7 +10,6 @@ from sleuth.source.scopes import File
 from sleuth.source.sites import Spot
 
 
-
 class _Here:
     """A statement as a place to point at."""
 

@@ -10,10 +10,16 @@ from sleuth.source.sites import Step, Trace
 from sleuth.source.values import Value
 
 # torch.onnx.export without dynamo=True sets eval mode by itself.
-_EXPORTS = frozenset({"torch.jit.trace", "torch.export.export", "torch.export.export_for_training", "torch.onnx.export"})
+_EXPORTS = frozenset(
+    {"torch.jit.trace", "torch.export.export", "torch.export.export_for_training", "torch.onnx.export"}
+)
 _DIFFERS = (
-    "torch.nn.Dropout", "torch.nn.BatchNorm", "torch.nn.AlphaDropout", "torch.nn.FeatureAlphaDropout", "torch.nn.SyncBatchNorm",
-)  # fmt: skip
+    "torch.nn.Dropout",
+    "torch.nn.BatchNorm",
+    "torch.nn.AlphaDropout",
+    "torch.nn.FeatureAlphaDropout",
+    "torch.nn.SyncBatchNorm",
+)
 
 
 def trace(trace: Trace) -> Iterator[Finding]:

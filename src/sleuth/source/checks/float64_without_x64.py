@@ -9,7 +9,8 @@ from sleuth.source import tell
 from sleuth.source.sites import Site
 
 CALLS = tuple(
-    f"jax.numpy.{name}" for name in "array asarray zeros ones full arange linspace zeros_like ones_like eye float64".split()
+    f"jax.numpy.{name}"
+    for name in "array asarray zeros ones full arange linspace zeros_like ones_like eye float64".split()
 )
 _SWITCH = re.compile(r"enable_x64|ENABLE_X64")
 

@@ -31,7 +31,10 @@ def trace(trace: Trace) -> Iterator[Finding]:
                 title=f"{len(distinct)} numbers are fetched from the GPU in every step",
                 certainty="hint",
                 severity="note",
-                chain=[tell.because(s.node, "the program waits here for the GPU", s.site.spot.file) for s in distinct.values()],
+                chain=[
+                    tell.because(s.node, "the program waits here for the GPU", s.site.spot.file)
+                    for s in distinct.values()
+                ],
                 fixes=[Fix("keep detached tensors and fetch them together every so many steps")],
             )
 

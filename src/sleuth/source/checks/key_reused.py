@@ -52,7 +52,8 @@ def _repeats(step: Step, key: Value) -> bool:
     if not loop.lineno <= step.node.lineno <= (loop.end_lineno or 0):
         return False
     return not any(
-        isinstance(node, ast.Name) and node.id == argument.id and isinstance(node.ctx, ast.Store) for node in ast.walk(loop)
+        isinstance(node, ast.Name) and node.id == argument.id and isinstance(node.ctx, ast.Store)
+        for node in ast.walk(loop)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from sleuth.findings import Finding, Fix
+from sleuth.findings import Edit, Finding, Fix
 from sleuth.source import tell
 from sleuth.source.sites import Site
 from sleuth.source.values import Value, ancestors
@@ -19,8 +19,12 @@ def call(site: Site) -> Finding | None:
     loader = _loader_of(site.operands[0])
     if loader is None or not loader.options or loader.option("pin_memory") is not None:
         return None
-    edits = ()
-    if isinstance(loader.node, ast.Call) and loader.unit is not None and not any(k.arg is None for k in loader.node.keywords):
+    edits: tuple[Edit, ...] = ()
+    if (
+        isinstance(loader.node, ast.Call)
+        and loader.unit is not None
+        and not any(k.arg is None for k in loader.node.keywords)
+    ):
         edits = (tell.add_argument(loader.unit, loader.node, "pin_memory=True"),)
     return tell.found(
         "non-blocking-without-pin-memory",

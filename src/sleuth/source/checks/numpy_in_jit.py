@@ -11,7 +11,8 @@ from sleuth.source.sites import Site
 
 # Functions that ask for the array itself. np.sum, np.mean and their like call the tracer's own method, and work.
 OPERATIONS = tuple(
-    "exp log log1p log2 log10 expm1 sqrt square abs sin tanh maximum minimum add sub mul div pow matmul where isnan tensor "
+    "exp log log1p log2 log10 expm1 sqrt square abs sin tanh maximum minimum add sub mul div pow matmul where "
+    "isnan tensor "
     "stack cat acos asin".split()
 )
 

@@ -25,7 +25,11 @@ def call(site: Site) -> Finding | None:
         title=f"a compiled function {what} while it is traced, and never again",
         certainty="likely",
         severity="warning",
-        chain=[tell.because(site.node, "Python runs this line when JAX traces the function, not at each call", site.spot.file)],
+        chain=[
+            tell.because(
+                site.node, "Python runs this line when JAX traces the function, not at each call", site.spot.file
+            )
+        ],
         fixes=[Fix(instead)],
     )
 

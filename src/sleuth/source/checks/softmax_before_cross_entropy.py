@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sleuth.findings import Finding, Fix
-from sleuth.source import tell
+from sleuth.findings import Finding
+from sleuth.source import heads, losses, tell
 from sleuth.source.sites import Site
 from sleuth.source.values import made_by
 
@@ -11,15 +11,18 @@ OPERATIONS = (
     "cross_entropy",
     "softmax_cross_entropy_with_logits",
     "sparse_softmax_cross_entropy_with_logits",
+    "nll_loss",
 )
 
 
 def operation(site: Site) -> Finding | None:
-    scores = site.operand(0, "input", "logits")
-    if site.name.startswith(("tensorflow.", "keras.")):
-        scores = site.keywords.get("logits")
+    scores = losses.prediction(site)
+    if site.op == "nll_loss" and scores is not None:
+        # With log_softmax it is a cross-entropy in two steps.
+        second = made_by(scores, "log_softmax")
+        scores = second.inputs[0] if second is not None and second.inputs else None
     softmax = None if scores is None else made_by(scores, "softmax")
-    if softmax is None or scores is None:
+    if softmax is None:
         return None
     return tell.found(
         "softmax-before-cross-entropy",
@@ -28,7 +31,7 @@ def operation(site: Site) -> Finding | None:
         file=softmax.unit,
         chain=[
             tell.because(softmax, "softmax turns the scores into probabilities"),
-            tell.because(site.node, "the cross-entropy takes them for scores and applies softmax again", site.spot.file),
+            tell.because(site.node, "the loss takes them for scores and applies softmax again", site.spot.file),
         ],
-        fixes=[Fix("give the raw scores to the loss; apply softmax only where probabilities are shown")],
+        fixes=[heads.without(softmax, "give the raw scores to the loss; apply softmax only where it is shown")],
     )

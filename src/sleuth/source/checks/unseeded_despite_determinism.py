@@ -15,7 +15,7 @@ _SEED = re.compile(r"seed", re.IGNORECASE)
 def call(site: Site) -> Finding | None:
     file = site.spot.file
     asked = site.operands[0].const is not False if site.operands else True
-    if not asked or _SEED.search(file.text) or "__main__" not in file.text and file.package:
+    if not asked or _SEED.search(file.text) or ("__main__" not in file.text and file.package):
         return None
     return tell.found(
         "unseeded-despite-determinism",

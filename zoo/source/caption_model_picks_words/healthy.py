@@ -1,0 +1,30 @@
+import torch
+from torch import nn
+
+
+class Captioner(nn.Module):
+    def __init__(self, vocabulary, width=128):
+        super().__init__()
+        self.embed = nn.Embedding(vocabulary, width)
+        self.rnn = nn.GRU(width, width, batch_first=True)
+        self.head = nn.Sequential(nn.Dropout(0.3), nn.Linear(width, vocabulary))
+
+    def forward(self, words, picture):
+        states, _ = self.rnn(self.embed(words), picture.unsqueeze(0))
+        return self.head(states)
+
+
+def caption_loss(scores, words, padding=0):
+    return nn.functional.cross_entropy(scores.transpose(1, 2), words, ignore_index=padding)
+
+
+def train(model, batches):
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-4)
+    for picture, words in batches:
+        optimizer.zero_grad()
+        loss = caption_loss(model(words[:, :-1], picture), words[:, 1:])
+        loss.backward()
+        optimizer.step()
+
+
+train(Captioner(8000), [(torch.randn(16, 128), torch.randint(0, 8000, (16, 20))) for _ in range(10)])

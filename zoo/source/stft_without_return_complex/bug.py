@@ -1,0 +1,13 @@
+"""Log-power spectrogram of a wave, for a speech model."""
+
+import torch
+
+
+def spectrogram(wave, n_fft=512, hop=128):
+    window = torch.hann_window(n_fft, device=wave.device)
+    spectrum = torch.stft(wave, n_fft, hop_length=hop, window=window)
+    power = spectrum[..., 0] ** 2 + spectrum[..., 1] ** 2
+    return torch.log(power + 1e-6)
+
+
+print(spectrogram(torch.randn(2, 16000)).shape)
