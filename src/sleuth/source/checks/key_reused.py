@@ -29,13 +29,17 @@ def trace(trace: Trace) -> Iterator[Finding]:
 
 
 def _key(step: Step) -> Value | None:
+    """The key of a draw, where it is a plain name: what an attribute holds by then, other methods decide."""
     key = step.site.operand(0, "key")
-    return None if key is None or (key.kind == "?" and not key.op) or key.op in ("index", "element") else key
+    written = step.node.args[0] if step.node.args else None
+    if key is None or not isinstance(written, ast.Name) or (key.kind == "?" and not key.op):
+        return None
+    return None if key.op in ("index", "element") or key.op.startswith("attr:") else key
 
 
 def _both_happen(one: Step, other: Step) -> bool:
     """Not on two branches of which only one is taken, and not one place seen twice."""
-    if one.node is other.node:
+    if one.node is other.node or one.site.spot.function is not other.site.spot.function:
         return False
     arms = dict(one.site.spot.branch)
     return all(arms.get(where, arm) == arm for where, arm in other.site.spot.branch)
