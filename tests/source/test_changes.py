@@ -333,8 +333,9 @@ GUARDED = [
     "import torch\nfrom packaging import version\nif version.parse(torch.__version__) < old:\n    torch.qr(a)\n",
     "import torch\nOLD = torch.__version__ < '2'\nif OLD:\n    torch.symeig(a)\n",
     "import torch\nx = torch.amp.autocast if hasattr(torch, 'amp') else torch.cuda.amp.autocast\n",
-    "import torch\ndef f(a):\n    if is_torch_greater_or_equal('1.9'):\n        return new(a)\n    return "
+    "import torch\ndef f(a):\n    if is_torch_at_least_version('1.9'):\n        return new(a)\n    return "
     "torch.qr(a)\n",
+    "from torch import nn\nnorm = nn.utils.weight_norm\nif hasattr(nn, 'x'):\n    norm = nn.utils.parametrizations.x\n",
     "import torch\ndef load_legacy(a):\n    return torch.symeig(a)\n",
     "from torch.optim.lr_scheduler import StepLR\n"
     "try:\n    s = StepLR(o, 3, verbose=True)\nexcept TypeError:\n    s = StepLR(o, 3)\n",
@@ -347,6 +348,8 @@ GUARDED = [
     "def fit(model, **kw):\n    model.fit(1, nb_epoch=3)\n",
     "from sklearn.linear_model import LogisticRegression\nm = LogisticRegression()\nm.predict_proba(x)\n",
     "import numpy as np\nx = np.bool\n",
+    "from torch.fft import fft, ifft\ny = ifft(fft(x))\n",
+    "from torch import nn\nTABLE = {'uniform': nn.init.uniform}\n",
     "import keras\nd = keras.layers.Dense(3, input_dim=4)\n",
 ]
 
@@ -354,6 +357,10 @@ GUARDED = [
 @pytest.mark.parametrize("code", GUARDED)
 def test_code_with_a_way_out_is_left_alone(code):
     assert said(code) == []
+
+
+def test_a_module_that_was_a_function_is_not_called():
+    assert said("import torch\ny = torch.fft(x, 1)\n") == [("removed-api", "error")]
 
 
 def test_a_whole_program_in_a_try_is_still_read():

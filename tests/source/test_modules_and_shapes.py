@@ -77,7 +77,8 @@ FOUND: dict[str, tuple[str, str]] = {
             """,
             "return x + self.table[:, : x.size(1)]",
             GPU,
-        ),
+        )
+        + "\n\nnet = Net().to(device)",
     ),
     "a weight that is no parameter": (
         "tensor-attribute-not-buffer",

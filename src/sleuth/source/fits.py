@@ -85,8 +85,8 @@ def _compared(layer: Value, names: tuple[str, str] | None, given: int | None) ->
 
 
 def was_looked_at(spot: Spot) -> bool:
-    """May the shapes be others here, because the program asks for them, or tries?"""
-    return "try" in spot.guards or spot.guarded_by(*_SHAPE_WORDS)
+    """May the shapes be others here, because the program asks for them, tries, or tests that it fails?"""
+    return "try" in spot.guards or spot.guarded_by(*_SHAPE_WORDS) or (bool(spot.withs) and spot.file.is_test)
 
 
 def flattening(value: Value) -> Value | None:

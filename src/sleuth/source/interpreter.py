@@ -153,6 +153,9 @@ class Interpreter(Expressions):
                     base.parts[place] = value
                 else:
                     base.exact = base.tail = False
+            elif base.op.startswith("attr:") and base.inputs and base.inputs[0].kind in ("module", "instance"):
+                if value.kind in ("module", "instance"):
+                    self.note_layer(statement or target, base.inputs[0], value)
             elif base.kind in ("tensor", "array"):
                 self.rebind(target.value, partly_replaced(base, value, target))
             if self.listeners.assignments:

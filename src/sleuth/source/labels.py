@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from sleuth.source import batches
-from sleuth.source.values import SAME_NUMBERS, Value, origins
+from sleuth.source.values import SAME_NUMBERS, Value, ancestors, origins
 
 Encoding = Literal["one-hot", "numbers"]
 
@@ -21,6 +21,9 @@ _KERAS_SETS: Final = frozenset(
     f"api:keras.datasets.{name}.load_data"
     for name in ("mnist", "fashion_mnist", "cifar10", "cifar100", "reuters", "imdb")
 )
+_HOUSING_SETS: Final = frozenset(
+    {"api:keras.datasets.boston_housing.load_data", "api:keras.datasets.california_housing.load_data"}
+)
 _TORCHVISION_SETS: Final = frozenset(
     f"torchvision.datasets.{name}"
     for name in (
@@ -35,6 +38,11 @@ def encoding(value: Value) -> Encoding | None:
     """How surely, on every branch, these labels are written."""
     found: set[Encoding | None] = {_of(one) for one in origins(value, _LOOKED_THROUGH)}
     return found.pop() if len(found) == 1 else None
+
+
+def is_price(value: Value) -> bool:
+    """Is it computed from a data set whose labels are quantities?"""
+    return any(one.op in _HOUSING_SETS for one in ancestors(value))
 
 
 def _of(value: Value) -> Encoding | None:

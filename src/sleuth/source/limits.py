@@ -9,7 +9,7 @@ from sleuth.source.sites import Site
 from sleuth.source.values import SAME_NUMBERS, Value, ancestors, made_by, same
 
 # How many operations back a reason is looked for: a person follows no further, either.
-_DEEPEST: Final = 14
+_DEEPEST: Final = 10
 # Their results are exactly 0 for ordinary inputs of float32.
 _REACH_ZERO: Final = frozenset({"softmax", "sigmoid", "relu", "one_hot"})
 _REACH_ONE: Final = frozenset({"softmax", "sigmoid", "tanh", "one_hot", "cosine_similarity"})
@@ -163,7 +163,7 @@ def _zero_of_clamp(value: Value, inputs: tuple[Value, ...], depth: int) -> Reach
 
 
 def _zero_of_list(value: Value, inputs: tuple[Value, ...], depth: int) -> Reached | None:
-    parts = inputs[0].parts or []
+    parts = (inputs[0].parts or [])[:8]
     return next((found for each in parts if (found := zero(each, depth)) is not None), None)
 
 

@@ -15,6 +15,8 @@ from sleuth.source.values import Value, ancestors, made_by
 
 def loader_behind(source: Value) -> Value | None:
     """The DataLoader that a loop goes over, also through enumerate, zip and tqdm."""
+    if source.kind != "iterator" or source.op == "range":
+        return source if source.kind == "loader" else None
     for one in ancestors(source, stop=lambda value: value.kind == "loader", most=12):
         if one.kind == "loader":
             return one

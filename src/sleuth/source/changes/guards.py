@@ -55,7 +55,7 @@ def is_guarded(file: File, node: ast.AST) -> bool:
             return True
         if isinstance(parent, _Function) and _is_for_a_version(file, parent):
             return True
-        if _left_before(file, parent, child):
+        if _left_before(file, parent, child) or _replaced_after(file, parent, child):
             return True
     return False
 
@@ -118,6 +118,28 @@ def _left_before(file: File, parent: ast.AST, child: ast.AST) -> bool:
         if isinstance(statements, list) and child in statements:
             return any(_leaves_for_a_version(file, one) for one in statements[: statements.index(child)])
     return False
+
+
+def _replaced_after(file: File, parent: ast.AST, child: ast.AST) -> bool:
+    """`norm = old` and then `if hasattr(…): norm = new`: the old one is for those who lack the new."""
+    statements = getattr(parent, "body", None)
+    if not isinstance(child, ast.Assign) or not isinstance(statements, list) or child not in statements:
+        return False
+    names = {target.id for target in child.targets if isinstance(target, ast.Name)}
+    return any(
+        isinstance(one, ast.If) and speaks_of_versions(file, one.test) and names & _assigned(one)
+        for one in statements[statements.index(child) + 1 :]
+    )
+
+
+def _assigned(statement: ast.stmt) -> set[str]:
+    return {
+        target.id
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _leaves_for_a_version(file: File, statement: ast.stmt) -> bool:

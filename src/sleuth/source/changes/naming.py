@@ -86,7 +86,18 @@ def _dotted(file: File, node: ast.AST, raw: str, diagnosis: str, wanted: tuple[S
     judged = judge(file, change)
     if judged is None or judged[0] not in wanted or is_guarded(file, node):
         return None
+    if judged[0] is Standing.DEPRECATED and _is_listed_by_name(file, node):
+        return None
     return told(diagnosis, file, node, [(raw, change)], *judged, edits_of(file, node, raw, change))
+
+
+def _is_listed_by_name(file: File, node: ast.AST) -> bool:
+    """`{"uniform": nn.init.uniform, …}`: a table of what a library has, not a use of it."""
+    table = parents(file).get(id(node))
+    if not isinstance(table, ast.Dict) or not isinstance(node, ast.Attribute):
+        return False
+    key = next((key for key, value in zip(table.keys, table.values, strict=True) if value is node), None)
+    return isinstance(key, ast.Constant) and key.value == node.attr
 
 
 def _imported(file: File, alias: ast.alias, diagnosis: str, wanted: tuple[Standing, ...]) -> Finding | None:
@@ -117,11 +128,12 @@ def _names_in(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[ast.alia
 
 def _part_that_changed(raw: str) -> tuple[str, Rename] | None:
     """The longest beginning of a full name that changed."""
-    known = names()
-    while raw:
-        if raw in known:
-            return raw, known[raw]
-        raw = raw.rpartition(".")[0]
+    known, part = names(), raw
+    while part:
+        # What is meant only when it is called is a module otherwise, with names of its own.
+        if part in known and (part == raw or not known[part].called):
+            return part, known[part]
+        part = part.rpartition(".")[0]
     return None
 
 

@@ -70,6 +70,7 @@ def _found(site: Site, source: Value, why: str, certainty: Certainty, severity: 
     return tell.found(
         "division-by-zero",
         site,
+        title="division by a value that can be 0",
         certainty=certainty,
         severity=severity,
         chain=[

@@ -45,5 +45,5 @@ def _evaluation_after(trace: Trace, put: Step) -> Step | None:
             return None
         if step.act in ("forward", "call") and training.is_same(step.receiver, put.receiver) and step.loops:
             used = any(one.act in (*training.BACKWARD, "step", "unknown") for one in trace.within(step.loops[-1]))
-            return None if used else step
+            return None if used or training.runs_once(step.loops[-1]) else step
     return None

@@ -21,6 +21,7 @@ def operation(site: Site) -> Finding | None:
     return tell.found(
         "gamma-at-pole",
         site,
+        title="gamma function of a value that can be 0",
         certainty="likely" if sure else "hint",
         severity="warning" if sure else "note",
         chain=[

@@ -16,7 +16,7 @@ def call(site: Site) -> Finding | None:
     if not _to_bytes(site) or not site.operands:
         return None
     source = [one for one in origins(site.operands[0], SAME_NUMBERS) if one.op]
-    if not source or not all(_is_fraction(one) for one in source):
+    if not source or not all(_is_fraction(one) for one in source) or site.spot.file.is_test:
         return None
     made = source[0]
     scaled = made.op == "div"

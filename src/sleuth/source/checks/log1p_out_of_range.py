@@ -29,6 +29,7 @@ def operation(site: Site) -> Finding | None:
     return tell.found(
         "log1p-out-of-range",
         site,
+        title="log1p of a value that can be -1",
         certainty="likely" if free is None else "hint",
         severity="warning" if free is None else "note",
         chain=[why, tell.because(site.node, "log1p is -inf at -1 and NaN below", site.spot.file)],

@@ -24,6 +24,7 @@ def operation(site: Site) -> Finding | None:
     return tell.found(
         "log-of-zero",
         site,
+        title="log of a value that can be 0",
         certainty="likely",
         severity="warning",
         chain=[

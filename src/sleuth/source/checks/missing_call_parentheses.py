@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from sleuth import handbook
 from sleuth.findings import Finding, Fix
-from sleuth.source import hyperparameters, tell
+from sleuth.source import hyperparameters, tell, weights
 from sleuth.source.scopes import File
 from sleuth.source.sites import Discarded, Site
 from sleuth.source.values import Value
@@ -45,8 +45,9 @@ def call(site: Site) -> Finding | None:
     """Adam(model.parameters)."""
     node = site.node
     first = node.args[0] if isinstance(node, ast.Call) and node.args else None
-    if isinstance(first, ast.Attribute) and first.attr == "parameters":
-        return _told(site.spot.file, first)
+    owner = site.args[0].inputs[0] if site.args and site.args[0].inputs else None
+    if isinstance(first, ast.Attribute) and first.attr == "parameters" and owner is not None:
+        return _told(site.spot.file, first) if weights.is_torch_module(owner) else None
     return None
 
 

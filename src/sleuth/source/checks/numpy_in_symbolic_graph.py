@@ -52,7 +52,7 @@ def _computed_from(value: Value) -> Iterator[Value]:
     todo, seen = [value], set[int]()
     while todo and len(seen) < _MOST:
         one = todo.pop()
-        if id(one) not in seen:
+        if id(one) not in seen and one.kind not in ("module", "instance", "array"):
             seen.add(id(one))
             yield one
             todo += one.inputs[1:] if one.op == "network" else one.inputs

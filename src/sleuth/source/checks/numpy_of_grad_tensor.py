@@ -6,7 +6,7 @@ from sleuth.findings import Finding, Fix
 from sleuth.source import tell
 from sleuth.source.sites import Site
 from sleuth.source.values import Value, ancestors
-from sleuth.source.weights import is_parameter
+from sleuth.source.weights import holds_weights, is_parameter
 
 CALLS = ("tensor.numpy",)
 
@@ -40,5 +40,5 @@ def _starts_a_graph(value: Value) -> bool:
     asked = value.option("requires_grad")
     if asked is not None and asked.const is True:
         return True
-    layered = value.op in ("linear", "conv", "embedding", "recurrent") and value.grad is True
-    return layered and any(one.api.startswith("torch.nn.") for one in value.inputs)
+    layered = value.op in ("linear", "conv", "embedding", "recurrent", "module") and value.grad is True
+    return layered and any(one.kind == "module" and holds_weights(one) for one in value.inputs)

@@ -16,12 +16,20 @@ def trace(trace: Trace) -> Iterator[Finding]:
         if put.act != "layer" or put.receiver is None or not put.site.args:
             continue
         layer, later = put.site.args[0], trace.steps[position + 1 :]
-        if not holds_weights(layer) or any(step.act in ("optimizer", "add_param_group") for step in later):
+        if not holds_weights(layer) or any(_may_hold(step, put.receiver, layer) for step in later):
             continue
         optimizer = _holder(trace.steps[:position], put.receiver)
         step = next((one for one in later if one.act == "step" and one.receiver is optimizer), None)
         if optimizer is not None and step is not None and layer.grad is not False and not _held(trace, layer):
             yield _found(put, step, layer, optimizer)
+
+
+def _may_hold(step: Step, network: Value, layer: Value) -> bool:
+    """Does a later act give the layer to an optimiser, as far as we can tell?"""
+    if step.act == "add_param_group":
+        return True
+    held = holdings.of_optimizer(step.receiver) if step.act == "optimizer" else [Value()]
+    return not held or any(holdings.shared(one, network) or one is layer for one in held)
 
 
 def _holder(before: list[Step], network: Value) -> Value | None:

@@ -17,7 +17,7 @@ def operation(site: Site) -> Finding | None:
         return None
     base = site.operands[0]
     magnitude = made_by(base, "abs")
-    reached = limits.zero(base if magnitude is None else magnitude.inputs[0])
+    reached = limits.zero(magnitude.inputs[0] if magnitude is not None and magnitude.inputs else base)
     if magnitude is None and (reached is None or reached.source.op not in ("clamp", "maximum", "square")):
         return None
     sure = magnitude is not None and reached is not None and site.result.grad is True

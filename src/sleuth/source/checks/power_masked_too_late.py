@@ -52,7 +52,7 @@ def _inverse(value: Value) -> Value | None:
         exponent = power.inputs[1].number() if len(power.inputs) > 1 else None
         return power if exponent is not None and exponent < 0 else None
     if power.op == "div":
-        return power if power.inputs[0].number() is not None else None
+        return power if power.inputs and power.inputs[0].number() is not None else None
     return power
 
 

@@ -25,6 +25,7 @@ def operation(site: Site) -> Finding | None:
     return tell.found(
         "rsqrt-of-zero",
         site,
+        title="rsqrt of a value that can be 0",
         certainty="likely" if sure else "hint",
         severity="warning" if sure else "note",
         chain=[

@@ -25,7 +25,7 @@ def call(site: Site) -> Finding | None:
     if padding is None or padding.const != "same" or stride is None:
         return None
     steps = [step for step in numbers(stride, count, 1) if step is not None and step > 1]
-    if not steps:
+    if not steps or site.spot.file.is_test:
         return None
     return tell.found(
         "same-padding-with-stride",

@@ -21,6 +21,7 @@ def operation(site: Site) -> Finding | None:
     return tell.found(
         "softmax-of-fully-masked-row",
         site,
+        title="softmax over a row that may be masked completely",
         certainty="hint",
         severity="note",
         chain=[

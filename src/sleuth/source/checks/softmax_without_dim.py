@@ -22,7 +22,7 @@ CALLS = (*_GUESS, *_REFUSE)
 def call(site: Site) -> Finding | None:
     is_layer = site.name.startswith("torch.nn.") and "functional" not in site.name
     given = site.args[0 if is_layer else 1 :]
-    dimension = site.keywords.get("dim") or (given[0] if given else None)
+    dimension = site.keywords.get("dim") or site.keywords.get("axis") or (given[0] if given else None)
     if site.star or (dimension is not None and dimension.const is not None):
         return None
     if site.name in _REFUSE and dimension is not None:

@@ -24,6 +24,7 @@ def operation(site: Site) -> Finding | None:
     return tell.found(
         "std-of-one-element",
         site,
+        title="std of a mini-batch that may have one row",
         node=std.node,
         certainty="hint",
         severity="note",
@@ -34,7 +35,7 @@ def operation(site: Site) -> Finding | None:
 
 def _std(value: Value) -> Value | None:
     added = made_by(value, "add")
-    return made_by(value if added is None else added.inputs[0], "std")
+    return made_by(added.inputs[0] if added is not None and added.inputs else value, "std")
 
 
 def _is_of_torch(std: Value) -> bool:

@@ -18,6 +18,8 @@ _FIX: Final = Fix("start from random numbers: leave the default, or use nn.init.
 
 
 def call(site: Site) -> Finding | None:
+    if site.spot.file.is_test:
+        return None  # tests want numbers they can foretell
     if site.name in ("keras.Sequential", "module.compile"):
         return _of_keras(site)
     tensor = site.args[0] if site.args else None

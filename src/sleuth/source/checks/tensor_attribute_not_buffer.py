@@ -40,16 +40,24 @@ def klass(cls: ClassInfo, instance: Value) -> Iterator[Finding]:
         if made is None or made.unit is not cls.file or initialiser is None:
             continue
         trained = made.option("requires_grad") is not None and made.grad is True
-        if not trained and not strays.uses_a_gpu(cls.file):
+        if not trained and not _moves(cls):
             continue
         if _is_kept_in_place(cls, name) or _combined(cls.methods["forward"].node, name) is None:
             continue
         yield _told(cls, name, made, trained)
 
 
-def _is_kept_in_place(cls: ClassInfo, name: str) -> bool:
-    """Registered, or moved by hand somewhere in the class."""
+def _moves(cls: ClassInfo) -> bool:
+    """Does a network of this class go to a device here: is it made in the file, or does it speak of devices itself?"""
+    if not strays.uses_a_gpu(cls.file) or cls.file.is_test:
+        return False
     text = cls.file.source(cls.node)
+    return "device" in text or "cuda" in text or f"{cls.name}(" in cls.file.text.replace(text, "")
+
+
+def _is_kept_in_place(cls: ClassInfo, name: str) -> bool:
+    """Registered, or moved by hand somewhere in the class or its bases."""
+    text = "\n".join(one.file.source(one.node) for one in cls.lineage())
     registered = any(f"{quote}{name}{quote}" in text for quote in "'\"")
     moved = any(f"self.{name}{rest}" in text for rest in (".to(", ".cuda(", ".type_as(", ".type("))
     return registered or moved or "def _apply" in text or "def to(" in text or "def cuda(" in text or "_buffers" in text
