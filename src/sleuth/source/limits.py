@@ -1,9 +1,10 @@
-"""Whether a value can be exactly 0 or exactly 1, or overflow, and which operation makes it so."""
+"""Whether a value can be exactly 0 or exactly 1, and which operation makes it so."""
 
 from __future__ import annotations
 
 from typing import Final
 
+from sleuth.source.exponentials import sigmoid_by_hand, softmax_by_hand
 from sleuth.source.precision import held
 from sleuth.source.sites import Site
 from sleuth.source.values import SAME_NUMBERS, Value, ancestors, made_by, same
@@ -25,17 +26,6 @@ _KEEP_ZERO: Final = (SAME_NUMBERS - {"index"}) | {
     "dropout",
 }
 _KEEP_ONE: Final = SAME_NUMBERS | {"symbolic", "max", "square", "abs", "sqrt"}
-# exp overflows float32 at 88.7; a bound below says that somebody has thought of it.
-_EXP_LIMIT: Final = 88.0
-# What keeps the argument of an exp small, seen among the few operations before it.
-_TAME: Final = frozenset(
-    "max clamp maximum minimum min pool adaptive_pool abs square pow logsumexp log_softmax log_sigmoid normalize "
-    "cosine_similarity tanh sigmoid softmax batch_norm cdist norm mse l1 smooth_l1 cross_entropy sin where".split()
-)
-_TAME_WITHIN: Final = 30
-# Behind weights nothing is tame any more.
-_FREE: Final = frozenset({"linear", "conv", "module", "matmul", "recurrent", "keras_recurrent", "embedding"})
-
 # Behind these no gradient flows.
 _CUT: Final = frozenset({"attr:data", "attr:grad", "detach", "stop_gradient", "numpy", "item"})
 _CUT_WITHIN: Final = 8
@@ -200,12 +190,8 @@ def _one_of_clamp(value: Value, inputs: tuple[Value, ...], depth: int) -> Reache
     number = high.number()
     if number is None or held(number, value.dtype) != 1:
         return None if number is None or number < 1 else one(inputs[0], depth)
-    return Reached(one_or_self(inputs[0], value, depth), lost=high if number != 1 else None)
-
-
-def one_or_self(inner: Value, value: Value, depth: int) -> Value:
-    found = one(inner, depth)
-    return value if found is None else found.source
+    found = one(inputs[0], depth)
+    return Reached(value if found is None else found.source, lost=high if number != 1 else None)
 
 
 _ZERO_RULES: Final = {
@@ -259,80 +245,6 @@ def upper_bound(value: Value) -> Value | None:
 def _second(value: Value, position: int) -> Value | None:
     given = value.inputs[position] if len(value.inputs) > position else None
     return None if given is None or given.const is None else given
-
-
-def unbounded_exp(value: Value) -> Value | None:
-    """The exp that surely made it, whose argument nothing visible keeps small."""
-    made = made_by(value, "exp")
-    return made if made is not None and made.inputs and grows(made.inputs[0]) else None
-
-
-def grows(argument: Value) -> bool:
-    """Can it pass the limit of exp, as far as one can see?"""
-    if argument.hi is not None and argument.hi < _EXP_LIMIT:
-        return False
-    number = argument.number()
-    if number is not None:
-        return False
-    near = ancestors(argument, lambda each: each.op in _FREE, most=_TAME_WITHIN)
-    return not any(each.op in _TAME for each in near)
-
-
-def softmax_by_hand(quotient: Value) -> tuple[Value, Value] | None:
-    """`exp(x) / exp(x).sum()`: the exp, and the sum."""
-    if quotient.op != "div" or len(quotient.inputs) < 2:
-        return None
-    above, below = quotient.inputs[:2]
-    total = made_by(_without_epsilon(below), "sum")
-    made = unbounded_exp(_without_mask(above))
-    if total is None or made is None or not total.inputs:
-        return None
-    summed = unbounded_exp(_without_mask(total.inputs[0]))
-    if summed is None:
-        return None
-    return (made, total) if related(made.inputs[0], summed.inputs[0]) or same(total.inputs[0], above) else None
-
-
-def sigmoid_by_hand(quotient: Value) -> Value | None:
-    """`1 / (1 + exp(-x))`: the exp."""
-    if quotient.op != "div" or len(quotient.inputs) < 2 or quotient.inputs[0].number() != 1:
-        return None
-    return one_plus_exp(quotient.inputs[1])
-
-
-def one_plus_exp(total: Value) -> Value | None:
-    """`1 + exp(x)`, either way round: the exp."""
-    added = made_by(total, "add")
-    if added is None or len(added.inputs) < 2:
-        return None
-    for constant, other in (added.inputs[:2], added.inputs[1::-1]):
-        if constant.number() == 1:
-            return unbounded_exp(other)
-    return None
-
-
-def _without_epsilon(value: Value) -> Value:
-    added = made_by(value, "add")
-    if added is not None and len(added.inputs) > 1 and added.inputs[1].number() is not None:
-        return added.inputs[0]
-    return value
-
-
-def _without_mask(value: Value) -> Value:
-    """The exp of `exp(x) * mask`."""
-    product = made_by(value, "mul")
-    if product is None or len(product.inputs) < 2:
-        return value
-    return next((each for each in product.inputs[:2] if made_by(each, "exp") is not None), value)
-
-
-def related(a: Value, b: Value) -> bool:
-    """Is one the other, or a part of it (a row, the diagonal, one column)?"""
-    if same(a, b):
-        return True
-    near_a = list(ancestors(a, lambda each: each.op not in SAME_NUMBERS, most=8))
-    near_b = list(ancestors(b, lambda each: each.op not in SAME_NUMBERS, most=8))
-    return any(same(x, y) for x in near_a for y in near_b)
 
 
 def squared(value: Value) -> Value | None:

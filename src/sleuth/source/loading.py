@@ -89,6 +89,8 @@ def is_map_style(data: Value) -> bool:
 
 def learnt_from(trace: Trace) -> Iterator[tuple[Step, Value]]:
     """Each loader that a training loop goes over, once, and the loop."""
+    if not trace.of(*training.BACKWARD):
+        return
     told: set[int] = set()
     for loop, loader in loops_over_loaders(trace):
         inside = trace.within(loop.node)

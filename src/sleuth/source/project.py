@@ -171,7 +171,9 @@ class Project:
 
     def file(self, path: str, shown: str, text: str, tree: ast.Module) -> File:
         module, package, _ = self.package_of(path)
-        return File(path, shown, text, tree, module, package)
+        made = File(path, shown, text, tree, module, package)
+        made.project = self
+        return made
 
     def dependencies(self, path: str) -> tuple[str, ...]:
         """The files that were read, directly or not, for the sake of one."""

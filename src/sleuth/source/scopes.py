@@ -31,6 +31,7 @@ class File:
         "module",
         "package",
         "path",
+        "project",
         "shown",
         "text",
         "tree",
@@ -38,6 +39,7 @@ class File:
 
     def __init__(self, path: str, shown: str, text: str, tree: ast.Module, module: str = "", package: str = "") -> None:
         self.path = path
+        self.project: Any = None
         self.shown = shown
         self.text = text
         self.tree = tree

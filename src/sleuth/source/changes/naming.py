@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final
@@ -23,6 +24,10 @@ from sleuth.source.versions import Allowed, Release
 
 # By these words a file says that it runs with the old library on purpose.
 _STAYS_BEHIND: Final = {"tensorflow": (".disable_v2_behavior(",), "keras": ("TF_USE_LEGACY_KERAS", "tf_keras")}
+
+
+# So does a folder of that name.
+_FOR_TENSORFLOW_1: Final = re.compile(r"/(?:tensorflow|tf)[_-]?v?1(?:[._-][x\d]+)?/", re.IGNORECASE)
 
 
 def in_use(use: Use, diagnosis: str, wanted: tuple[Standing, ...]) -> Finding | None:
@@ -147,12 +152,25 @@ def _is_called(file: File, alias: ast.alias) -> bool:
 
 def stays_behind(file: File, library: str) -> bool:
     """Does the file ask for the behaviour of the old library?"""
-    return any(mark in file.text for mark in _STAYS_BEHIND.get(library, ()))
+    if any(mark in file.text for mark in _STAYS_BEHIND.get(library, ())):
+        return True
+    return library == "tensorflow" and _FOR_TENSORFLOW_1.search(file.path.replace("\\", "/")) is not None
+
+
+def _is_its_own(file: File, library: str) -> bool:
+    """Is this a file of the library itself? It names what it lets go of."""
+    return file.module.partition(".")[0] == library
+
+
+def _is_put_back(file: File, change: Change) -> bool:
+    """`np.float = float`: the file gives the library its old name again."""
+    last = getattr(change, "old", "").rpartition(".")[2]
+    return bool(last) and re.search(rf"\.{re.escape(last)}\s*=(?!=)", file.text) is not None
 
 
 def judge(file: File, change: Change) -> tuple[Standing, Allowed] | None:
     """How a change stands to the versions of the project; None where there is nothing to say."""
-    if stays_behind(file, change.library):
+    if stays_behind(file, change.library) or _is_its_own(file, change.library) or _is_put_back(file, change):
         return None
     allowed = allowed_for(file, change.library)
     found = standing(change, allowed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Finding, Fix
-from sleuth.source import limits, tell
+from sleuth.source import exponentials, limits, tell
 from sleuth.source.sites import Site
 
 OPERATIONS = ("clamp", "minimum")
@@ -15,7 +15,7 @@ def operation(site: Site) -> Finding | None:
     inner, bound = site.operand(0, "input", "x"), limits.upper_bound(site.result)
     if inner is None or bound is None or site.result.kind != "tensor" or site.result.grad is False:
         return None
-    number, exp = bound.number(), limits.unbounded_exp(inner)
+    number, exp = bound.number(), exponentials.unbounded_exp(inner)
     if exp is None or number is None or number < _AGAINST_OVERFLOW or site.spot.without_grad:
         return None
     # Of a bounded perplexity in a log line nothing is differentiated.

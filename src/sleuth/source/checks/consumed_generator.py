@@ -35,14 +35,10 @@ def trace(trace: Trace) -> Iterator[Finding]:
         if len(loop.loops) < 2 or not isinstance(loop.loops[-2], ast.For | ast.While):
             continue
         outer = loop.loops[-2]
-        if (
-            _is_handed_out(loop.node.iter, loop.loops[:-1])
-            or training.runs_once(outer)
-            or training.runs_once(loop.node)
-        ):
-            continue
         for source in _named(loop):
-            if is_generator(source) and _is_older(source, loop.site.spot, outer):
+            if not is_generator(source) or training.runs_once(outer) or training.runs_once(loop.node):
+                continue
+            if _is_older(source, loop.site.spot, outer) and not _is_handed_out(loop.node.iter, loop.loops[:-1]):
                 yield _told(loop.site, source, "from the second round of the outer loop on nothing is left in it")
 
 

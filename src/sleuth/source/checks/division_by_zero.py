@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sleuth.findings import Certainty, Finding, Fix, Severity
-from sleuth.source import limits, tell
+from sleuth.source import exponentials, limits, tell
 from sleuth.source.sites import Site
 from sleuth.source.values import Value, made_by, same
 
@@ -21,7 +21,7 @@ def operation(site: Site) -> Finding | None:
     if (
         divisor.kind not in ("tensor", "?")
         or (divisor.lo is not None and divisor.lo > 0)
-        or limits.softmax_by_hand(site.result)
+        or exponentials.softmax_by_hand(site.result)
     ):
         return None
     reached = limits.zero(divisor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from sleuth.findings import Edit, Finding, Fix
-from sleuth.source import fused, limits, tell
+from sleuth.source import exponentials, fused, tell
 from sleuth.source.sites import Site
 from sleuth.source.values import Value, made_by
 
@@ -20,7 +20,7 @@ def operation(site: Site) -> Finding | None:
     exponent = site.operand(1, "exponent")
     if site.op == "pow" and (exponent is None or exponent.number() != 0.5):
         return None
-    exp = limits.unbounded_exp(site.operands[0])
+    exp = exponentials.unbounded_exp(site.operands[0])
     if exp is None:
         return None
     return _found(
@@ -33,7 +33,7 @@ def operation(site: Site) -> Finding | None:
 
 
 def _quotient(site: Site) -> Finding | None:
-    exp = limits.sigmoid_by_hand(site.result)
+    exp = exponentials.sigmoid_by_hand(site.result)
     if exp is not None and not site.spot.without_grad and site.result.grad is not False:
         why = "1 / inf is the right 0, but its gradient is 0 · inf, NaN"
         fix = Fix("use the framework's sigmoid")
@@ -41,7 +41,7 @@ def _quotient(site: Site) -> Finding | None:
     above, below = site.operands[:2] if len(site.operands) > 1 else (None, None)
     exp = None if above is None else _overflowing(above)
     other = None if below is None else _overflowing(below)
-    if exp is None or other is None or not limits.related(exp.inputs[0], other.inputs[0]):
+    if exp is None or other is None or not exponentials.related(exp.inputs[0], other.inputs[0]):
         return None
     return _found(site, exp, "quotient of two exponentials", "inf / inf is NaN", Fix("use tanh, sigmoid or softmax"))
 
@@ -51,7 +51,7 @@ def _overflowing(value: Value) -> Value | None:
     total = made_by(value, "add", "sub")
     if total is None:
         return None
-    return next((exp for one in total.inputs[:2] if (exp := limits.unbounded_exp(one)) is not None), None)
+    return next((exp for one in total.inputs[:2] if (exp := exponentials.unbounded_exp(one)) is not None), None)
 
 
 def _found(site: Site, exp: Value, title: str, why: str, fix: Fix, *, sure: bool = True) -> Finding:

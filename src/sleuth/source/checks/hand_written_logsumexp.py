@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Finding, Fix
-from sleuth.source import limits, tell
+from sleuth.source import exponentials, tell
 from sleuth.source.sites import Site
 from sleuth.source.values import Value, made_by
 
@@ -19,7 +19,7 @@ def operation(site: Site) -> Finding | None:
     exp = made_by(total.inputs[0], "exp")
     if exp is None or not exp.inputs:
         return None
-    if limits.grows(exp.inputs[0]):
+    if exponentials.grows(exp.inputs[0]):
         title, why = None, "exp is inf in float32 for everything above 88.7"
     elif _subtracts_one_maximum(exp.inputs[0]) and _along_an_axis(total):
         title = "log-sum-exp with one maximum for all rows"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Finding, Fix
-from sleuth.source import limits, tell
+from sleuth.source import exponentials, tell
 from sleuth.source.sites import Site
 
 OPERATIONS = ("div",)
@@ -12,7 +12,7 @@ OPERATIONS = ("div",)
 def operation(site: Site) -> Finding | None:
     if site.result.kind == "array" or site.result.op != "div":
         return None
-    found = limits.softmax_by_hand(site.result)
+    found = exponentials.softmax_by_hand(site.result)
     if found is None or found[0].kind != "tensor":
         return None
     exp, total = found

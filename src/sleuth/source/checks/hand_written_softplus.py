@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Finding, Fix
-from sleuth.source import fused, limits, tell
+from sleuth.source import exponentials, fused, tell
 from sleuth.source.sites import Site
 from sleuth.source.values import Value
 
@@ -20,7 +20,7 @@ def operation(site: Site) -> Finding | None:
     argument = site.operand(0, "input", "x")
     if argument is None or site.result.kind != "tensor":
         return None
-    exp = limits.one_plus_exp(argument) if site.op == "log" else limits.unbounded_exp(argument)
+    exp = exponentials.one_plus_exp(argument) if site.op == "log" else exponentials.unbounded_exp(argument)
     if exp is None:
         return None
     return tell.found(

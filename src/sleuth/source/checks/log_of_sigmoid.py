@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Finding, Fix
-from sleuth.source import fused, limits, tell
+from sleuth.source import exponentials, fused, limits, tell
 from sleuth.source.sites import Site
 from sleuth.source.values import Value
 
@@ -40,7 +40,7 @@ def operation(site: Site) -> Finding | None:
 
 
 def _is_sigmoid(source: Value) -> bool:
-    return source.op == "sigmoid" or limits.sigmoid_by_hand(source) is not None
+    return source.op == "sigmoid" or exponentials.sigmoid_by_hand(source) is not None
 
 
 def _fix(site: Site, sigmoid: Value, complement: bool) -> Fix:

@@ -16,7 +16,8 @@ from sleuth.source.values import Value
 CALLS = tuple(name for name in hyperparameters.OPTIMIZERS if name.startswith("torch."))
 _OF_OPTIMIZER = ("zero_grad", "step")
 _OF_NETWORK = ("eval", "train", "zero_grad")
-_CONDITIONS = re.compile(r"\b(?:is_available|is_bf16_supported)\b(?!\s*\()|no_grad\s*:|inference_mode\s*:")
+_WORDS = (".is_available", ".is_bf16_supported", ".no_grad:", ".inference_mode:", ".enable_grad:")
+_CONDITIONS = re.compile(r"\.(?:is_available|is_bf16_supported)\b(?!\s*\()|\.(?:no_grad|inference_mode|enable_grad):")
 _ASKED = ("torch.cuda.is_available", "torch.backends.mps.is_available", "torch.cuda.is_bf16_supported")
 _MANAGERS = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 
@@ -53,7 +54,7 @@ def call(site: Site) -> Finding | None:
 
 def file(file: File) -> Iterator[Finding]:
     """Conditions and `with`s; looked for only where the text has such a name without parentheses."""
-    if not _CONDITIONS.search(file.text):
+    if not any(word in file.text for word in _WORDS) or not _CONDITIONS.search(file.text):
         return
     for node in ast.walk(file.tree):
         asked = [node.test] if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert) else []

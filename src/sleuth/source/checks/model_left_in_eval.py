@@ -16,7 +16,7 @@ def trace(trace: Trace) -> Iterator[Finding]:
         if network is None or network.kind not in ("module", "instance"):
             continue
         step = next((one for one in trace.of("step") if _trains(one, network) and training.common_loop(one, put)), None)
-        layer = training.behaves_differently(network)
+        layer = None if step is None else training.behaves_differently(network)
         if step is None or layer is None or not _evaluates_next(trace, put, network):
             continue
         # A train() in any loop around the steps, or something unknown there, may set it back.
