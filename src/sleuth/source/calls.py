@@ -22,10 +22,10 @@ from sleuth.source.sites import Site, Step
 from sleuth.source.state import DEEPEST, MOST_VISITS, Reading, State
 from sleuth.source.values import NOTHING, Value, again, another, constant, joined
 
-# Acts of training protocols, by the method's or function's last name. Besides these a trace has acts without such a name:
-# forward (a network called), call (something unknown called in a loop), loop (over a loader or iterator), first_batch
-# (`next(iter(…))`), augmented and append (a value added to a sum or list), carried (handed to the next round of a loop),
-# grad (`p.grad = …`), dataset (a data set made), unknown (something that trains went where we cannot follow).
+# Acts of training protocols, by the method's or function's last name. Besides these a trace has acts without such a
+# name: forward (a network called), call (something unknown called in a loop), loop (over a loader or iterator),
+# first_batch (`next(iter(…))`), augmented and append (a value added to a sum or list), carried (handed to the next
+# round of a loop), grad (`p.grad = …`), dataset (a data set made), unknown (what trains went out of our sight).
 ACTS: Final = frozenset(
     "backward step zero_grad eval train unscale_ update clip_grad_norm_ clip_grad_norm clip_grad_value_ "
     "clip_grads_with_norm_ "

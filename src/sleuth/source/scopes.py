@@ -69,6 +69,9 @@ class File:
         """The text of a node, as written."""
         start, stop = self.span(node)
         first, last = start[0] - 1, stop[0] - 1
+        if last >= len(self.lines):
+            # A node of another file has no text here.
+            return ""
         if first == last:
             return self.lines[first][start[1] - 1 : stop[1] - 1]
         middle = self.lines[first + 1 : last]

@@ -39,7 +39,7 @@ def _is_of(cls: ClassInfo, layer: Value) -> bool:
 
 def _is_used_once(site: Site, value: Value) -> bool:
     """Nobody else gets the first layer's result: no residual path, no second head."""
-    argument = site.node.args[0]
+    argument = site.node.args[0] if site.node.args else None
     if isinstance(argument, ast.Call):
         return True
     function = site.spot.function
