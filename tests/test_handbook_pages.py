@@ -28,6 +28,8 @@ SECTIONS = [
 ENGINES = {"source", "dry", "live", "graph", "data", "compare", "profile", "environment"}
 NAMES = handbook.names()
 LIVE = [name for name in NAMES if "live" in handbook.page(name).engines]
+# Where the program goes wrong by what is a diagnosis of its own.
+ALSO_SHOWN = {"backward-without-step": {"missing-call-parentheses"}}
 SOURCE_ALONE = [name for name in NAMES if handbook.page(name).engines == ("source",)]
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FRONT_MATTER = re.compile(r"\A\+\+\+\n.*?^\+\+\+\n", re.MULTILINE | re.DOTALL)
@@ -170,7 +172,8 @@ def test_the_source_of_the_before_block_shows_the_bug(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_source_of_the_before_block_shows_nothing_else(name: str) -> None:
-    assert {f.diagnosis for f in read(name, "python before") if f.severity != "note"} <= {name}
+    named = {f.diagnosis for f in read(name, "python before") if f.severity != "note"}
+    assert named <= {name} | ALSO_SHOWN.get(name, set())
 
 
 @pytest.mark.parametrize("name", NAMES)

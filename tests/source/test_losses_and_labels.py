@@ -321,15 +321,6 @@ BUGS = {
         """,
         "variables-not-initialised",
     ),
-    "keras beside tf.keras": (
-        "",
-        """
-        import tensorflow as tf
-        from keras import layers
-        model = tf.keras.Sequential([layers.Dense(3)])
-        """,
-        "keras-mixed-imports",
-    ),
 }
 
 HEALTHY = {

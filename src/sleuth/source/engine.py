@@ -89,7 +89,7 @@ def _settled(findings: Iterable[Finding], file: File, project: Project) -> list[
     kept: dict[tuple[str, str, int, int], Finding] = {}
     for finding in findings:
         place = finding.place
-        if place is None:
+        if place is None or (finding.diagnosis.startswith("hand-written") and _is_a_framework(file)):
             continue
         key = (finding.diagnosis, place.path, place.line, place.column or 0)
         known = kept.get(key)
@@ -101,6 +101,11 @@ def _settled(findings: Iterable[Finding], file: File, project: Project) -> list[
         for general in checks.refined().get(name, ()):
             kept.pop((general, path, line, column), None)
     return [kept[key] for key in sorted(kept, key=lambda key: (key[1], key[2], key[3], key[0]))]
+
+
+def _is_a_framework(file: File) -> bool:
+    """A framework writes by hand what others call."""
+    return file.module.partition(".")[0] in ("torch", "tensorflow", "keras", "jax")
 
 
 def _as_hint(finding: Finding) -> Finding:

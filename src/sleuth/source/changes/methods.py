@@ -71,11 +71,15 @@ def in_class(cls: ClassInfo, diagnosis: str, wanted: tuple[Standing, ...]) -> It
     """A finding for each method that the library would have called once."""
     for hook in hooks():
         method = cls.methods.get(hook.old)
-        if method is None or not cls.derives_from(*hook.of):
+        if method is None or not cls.derives_from(*hook.of) or _calls_it_itself(cls, hook):
             continue
         judged = judge(cls.file, hook)
         if judged is not None and judged[0] in wanted and not is_guarded(cls.file, method.node):
             yield told(diagnosis, cls.file, method.node, [(_hook(hook), hook)], *judged, [])
+
+
+def _calls_it_itself(cls: ClassInfo, hook: Hook) -> bool:
+    return any(f"self.{hook.old}(" in one.file.text for one in cls.lineage())
 
 
 def _hook(hook: Hook) -> str:

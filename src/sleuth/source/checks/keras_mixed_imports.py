@@ -29,8 +29,9 @@ def file(file: File) -> Finding | None:
     return handbook.finding(
         "keras-mixed-imports",
         place=tell.place(file, plain),
-        certainty="likely",
-        severity="warning",
+        # From TensorFlow 2.16 on both are the same Keras; with older ones they are not.
+        certainty="hint",
+        severity="note",
         chain=[
             tell.because(plain, "these classes are those of the package keras", file),
             tell.because(bundled, "and these are TensorFlow's own", file),

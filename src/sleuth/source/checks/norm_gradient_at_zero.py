@@ -19,12 +19,12 @@ def operation(site: Site) -> Finding | None:
     difference = made_by(squared, "sub")
     if difference is not None and _to_the_mean(difference):
         return None
-    sure = difference is not None and site.result.grad is True
     return tell.found(
         "norm-gradient-at-zero",
         site,
-        certainty="likely" if sure else "hint",
-        severity="warning" if sure else "note",
+        # Whether two points are ever equal the code does not tell.
+        certainty="hint",
+        severity="note",
         chain=[
             tell.because(squared, "0 for two equal points" if difference is not None else "can be all zeros"),
             tell.because(site.node, "there the derivative of the root is infinite, times 0 is NaN", site.spot.file),
