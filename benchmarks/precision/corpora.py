@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from email.parser import Parser
 from importlib import metadata
@@ -25,6 +26,7 @@ CACHE = HERE / ".cache"
 KEPT = re.compile(
     r".*\.(py|ipynb)|requirements.*\.txt|constraints.*\.txt|pyproject\.toml|setup\.cfg|environment\.ya?ml|Pipfile"
 )
+LARGEST = 3_000_000
 
 
 class CannotBeHad(Exception):
@@ -93,13 +95,18 @@ class Repository(Corpus):
         repository = into / "repository.git"
         if mirrors is not None:
             repository = mirrors / self.name.replace("/", "+") / "repo"
+            repository = repository / ".git" if (repository / ".git").exists() else repository
         else:
             _git(repository, "init", "--quiet", "--bare", str(repository))
             address = f"https://github.com/{self.name}"
             _git(repository, "fetch", "--quiet", "--depth=1", address, self.version)
         for name, blob in self._files(repository):
-            (into / name).parent.mkdir(parents=True, exist_ok=True)
-            (into / name).write_bytes(_git(repository, "cat-file", "blob", blob))
+            # A mirror may lack the largest files, so nobody reads them: notebooks full of pictures.
+            with suppress(CannotBeHad):
+                data = _git(repository, "cat-file", "blob", blob)
+                if len(data) <= LARGEST:
+                    (into / name).parent.mkdir(parents=True, exist_ok=True)
+                    (into / name).write_bytes(data)
         shutil.rmtree(into / "repository.git", ignore_errors=True)
 
     def _files(self, repository: Path) -> Iterator[tuple[str, str]]:

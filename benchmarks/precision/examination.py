@@ -107,9 +107,14 @@ def read() -> tuple[list[Found], dict[str, Any]]:
     """What the last run found."""
     if not FINDINGS.exists():
         raise CannotExamine("nothing was examined yet: python benchmarks/precision run")
-    entries = json.loads(FINDINGS.read_text(encoding="utf-8"))
-    found = [Found(**{**entry, "story": tuple(entry["story"])}) for entry in entries]
-    return found, json.loads(EXAMINED.read_text(encoding="utf-8"))
+    # A corpus may have changed its group since.
+    groups = {corpus.name: corpus.group for corpus in corpora()}
+    about = {name: facts for name, facts in json.loads(EXAMINED.read_text(encoding="utf-8")).items() if name in groups}
+    for name, facts in about.items():
+        facts["group"] = groups[name]
+    entries = [entry for entry in json.loads(FINDINGS.read_text(encoding="utf-8")) if entry["corpus"] in groups]
+    changed = [{**entry, "story": tuple(entry["story"]), "group": groups[entry["corpus"]]} for entry in entries]
+    return [Found(**entry) for entry in changed], about
 
 
 def _size(folder: Path) -> dict[str, int]:

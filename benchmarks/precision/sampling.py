@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from precision.examination import Found
 
 SEED = "2026"
-SIZES = {"packages": 200, "projects": 100, "unseen": 100}
+SIZES = {"packages": 200, "projects": 150, "unseen": 150}
 Strata = dict[str, list[Found]]
 
 

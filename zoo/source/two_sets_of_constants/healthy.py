@@ -2,16 +2,20 @@ from torch.utils.data import DataLoader
 from torchvision import datasets
 from torchvision import transforms as T
 
-augment = T.Compose([
-    T.RandomCrop(32, padding=4),
-    T.RandomHorizontalFlip(),
-    T.ToTensor(),
-    T.Normalize(mean=[0.5071, 0.4867, 0.4408], std=[0.2675, 0.2565, 0.2761]),
-])
-plain = T.Compose([
-    T.ToTensor(),
-    T.Normalize(mean=[0.5071, 0.4867, 0.4408], std=[0.2675, 0.2565, 0.2761]),
-])
+augment = T.Compose(
+    [
+        T.RandomCrop(32, padding=4),
+        T.RandomHorizontalFlip(),
+        T.ToTensor(),
+        T.Normalize(mean=[0.5071, 0.4867, 0.4408], std=[0.2675, 0.2565, 0.2761]),
+    ]
+)
+plain = T.Compose(
+    [
+        T.ToTensor(),
+        T.Normalize(mean=[0.5071, 0.4867, 0.4408], std=[0.2675, 0.2565, 0.2761]),
+    ]
+)
 
 
 def get_loaders(root="./data", batch_size=128):

@@ -10,7 +10,9 @@ def fine_tune(train_set, device, epochs=3, batch_size=16):
     model = AutoModelForSequenceClassification.from_pretrained("bert-base-uncased", num_labels=2).to(device)
     optimizer = AdamW(model.parameters(), lr=2e-5)
     total_steps = len(train_loader) * epochs
-    scheduler = get_linear_schedule_with_warmup(optimizer, num_warmup_steps=total_steps // 10, num_training_steps=total_steps)
+    scheduler = get_linear_schedule_with_warmup(
+        optimizer, num_warmup_steps=total_steps // 10, num_training_steps=total_steps
+    )
 
     for epoch in range(epochs):
         model.train()
