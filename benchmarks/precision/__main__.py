@@ -14,13 +14,12 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from precision.corpora import CACHE, CannotBeHad, Corpus, corpora, ready
 from precision.estimates import LIMIT, markdown, results
-from precision.examination import FINDINGS, CannotExamine, Found, examine, read, write
+from precision.examination import CannotExamine, Found, examine, read, write
 from precision.labels import BadLabel, Labels, parsed
 from precision.sampling import SIZES, sample
 
@@ -40,29 +39,16 @@ def get(arguments: argparse.Namespace) -> list[Corpus]:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    found: list[Found] = []
-    about: dict[str, Any] = {}
     for corpus in get(arguments):
-        more, about[corpus.name] = examine(corpus)
-        found += more
-        print(f"{corpus.name} {corpus.version[:12]}: {len(more)} in {about[corpus.name]['lines']:,} lines", flush=True)
-        if about[corpus.name]["said"]:
-            print("    " + about[corpus.name]["said"].replace("\n", "\n    "))
-    found, about = with_the_others(found, about, arguments.group)
-    write(found, about)
-    (CACHE / "findings.txt").write_text("\n\n".join(map(told, found)) + "\n", encoding="utf-8")
-    for diagnosis, count in Counter(one.diagnosis for one in found).most_common():
+        found, about = examine(corpus)
+        write(corpus, found, about)
+        print(f"{corpus.name} {corpus.version[:12]}: {len(found)} in {about['lines']:,} lines", flush=True)
+        if about["said"]:
+            print("    " + about["said"].replace("\n", "\n    "))
+    everything = [one for one in read()[0] if arguments.group in (None, one.group)]
+    (CACHE / "findings.txt").write_text("\n\n".join(map(told, everything)) + "\n", encoding="utf-8")
+    for diagnosis, count in Counter(one.diagnosis for one in everything).most_common():
         print(f"{count:6} {diagnosis}")
-
-
-def with_the_others(found: list[Found], about: dict[str, Any], group: str | None) -> tuple[list[Found], dict[str, Any]]:
-    """What was found in one group, with what the last run found in the others."""
-    if group is None or not FINDINGS.exists():
-        return found, about
-    before, about_before = read()
-    names = {corpus.name for corpus in corpora() if corpus.group != group}
-    kept = {name: facts for name, facts in about_before.items() if name in names}
-    return [one for one in before if one.corpus in names] + found, {**kept, **about}
 
 
 def chosen(found: Sequence[Found]) -> list[Found]:

@@ -16,8 +16,7 @@ from typing import Any
 from precision.corpora import CACHE, Corpus, corpora
 from sleuth import notebook
 
-FINDINGS = CACHE / "findings.json"
-EXAMINED = CACHE / "examined.json"
+EXAMINED = CACHE / "examined"
 SEVERE = ("error", "warning")
 
 
@@ -98,23 +97,31 @@ def _told(link: dict[str, Any]) -> str:
     return link["what"] if place is None else f"{link['what']} ({place['path']}:{place['line']})"
 
 
-def write(found: Iterable[Found], about: dict[str, Any]) -> None:
-    FINDINGS.write_text(json.dumps([asdict(one) for one in found], indent=1) + "\n", encoding="utf-8")
-    EXAMINED.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+def write(corpus: Corpus, found: Iterable[Found], about: dict[str, Any]) -> None:
+    """Keep what was found in a corpus until it is examined again."""
+    EXAMINED.mkdir(exist_ok=True)
+    told = {"about": about, "findings": [asdict(one) for one in found]}
+    _file(corpus).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 def read() -> tuple[list[Found], dict[str, Any]]:
-    """What the last run found."""
-    if not FINDINGS.exists():
+    """What was found when each corpus was last examined."""
+    found: list[Found] = []
+    about: dict[str, Any] = {}
+    for corpus in corpora():
+        if _file(corpus).exists():
+            told = json.loads(_file(corpus).read_text(encoding="utf-8"))
+            # A corpus may have changed its group since.
+            about[corpus.name] = {**told["about"], "group": corpus.group}
+            changed = ({**entry, "story": tuple(entry["story"]), "group": corpus.group} for entry in told["findings"])
+            found += [Found(**entry) for entry in changed]
+    if not about:
         raise CannotExamine("nothing was examined yet: python benchmarks/precision run")
-    # A corpus may have changed its group since.
-    groups = {corpus.name: corpus.group for corpus in corpora()}
-    about = {name: facts for name, facts in json.loads(EXAMINED.read_text(encoding="utf-8")).items() if name in groups}
-    for name, facts in about.items():
-        facts["group"] = groups[name]
-    entries = [entry for entry in json.loads(FINDINGS.read_text(encoding="utf-8")) if entry["corpus"] in groups]
-    changed = [{**entry, "story": tuple(entry["story"]), "group": groups[entry["corpus"]]} for entry in entries]
-    return [Found(**entry) for entry in changed], about
+    return found, about
+
+
+def _file(corpus: Corpus) -> Path:
+    return EXAMINED / f"{corpus.folder.name}.json"
 
 
 def _size(folder: Path) -> dict[str, int]:
