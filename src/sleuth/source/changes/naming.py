@@ -27,7 +27,7 @@ _STAYS_BEHIND: Final = {"tensorflow": (".disable_v2_behavior(",), "keras": ("TF_
 
 
 # So does a folder of that name.
-_FOR_TENSORFLOW_1: Final = re.compile(r"/(?:tensorflow|tf)[_-]?v?1(?:[._-][x\d]+)?/", re.IGNORECASE)
+_FOR_TENSORFLOW_1: Final = re.compile(r"/(?:tensorflow|tf)[_-]?v?1(?:[._-][^/]*)?/", re.IGNORECASE)
 
 
 def in_use(use: Use, diagnosis: str, wanted: tuple[Standing, ...]) -> Finding | None:

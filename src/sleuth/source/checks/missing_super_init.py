@@ -18,7 +18,10 @@ _BASES = ("torch.nn.Module", "lightning.LightningModule", "keras.Model", "keras.
 
 def klass(cls: ClassInfo, instance: Value) -> Finding | None:
     initialiser = cls.methods.get("__init__")
-    if initialiser is None or cls.has_unknown_base() or cls.node.keywords or not cls.derives_from(*_BASES):
+    if initialiser is None or cls.has_unknown_base() or not cls.derives_from(*_BASES):
+        return None
+    if any(one.node.keywords for one in cls.lineage()):
+        # A metaclass may call it.
         return None
     if (
         os.path.basename(cls.file.path).startswith(_TEMPLATES)
