@@ -1,7 +1,7 @@
 """Runs zoo programs under hooks of its own, without Sleuth, and says when a number first went bad.
 
 torch is imported once; each program then runs in a forked child. One JSON job a line on stdin, one answer on stdout.
-A program that forks processes of its own gets a fresh interpreter: forked from a fork, ranks now and then never meet.
+A program that forks processes of its own gets a fresh interpreter.
 """
 
 from __future__ import annotations

@@ -12,8 +12,7 @@ from torch.utils.data import DataLoader, TensorDataset
 WORLD = 2
 
 
-def train(rank: int, meeting: str) -> None:
-    dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=WORLD)
+def fit() -> None:
     torch.manual_seed(0)
     x = torch.randn(512, 10)
     y = (x[:, 0] + x[:, 1] * x[:, 2] > 0).long()
@@ -29,6 +28,11 @@ def train(rank: int, meeting: str) -> None:
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+
+
+def train(rank: int, meeting: str) -> None:
+    dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=WORLD)
+    fit()
     dist.destroy_process_group()
 
 

@@ -13,8 +13,7 @@ from torch.utils.data.distributed import DistributedSampler
 WORLD = 2
 
 
-def train(rank: int, meeting: str) -> None:
-    dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=WORLD)
+def fit(rank: int) -> None:
     torch.manual_seed(0)
     x = torch.randn(512, 10)
     y = (x[:, 0] + x[:, 1] * x[:, 2] > 0).long()
@@ -32,6 +31,11 @@ def train(rank: int, meeting: str) -> None:
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+
+
+def train(rank: int, meeting: str) -> None:
+    dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=WORLD)
+    fit(rank)
     dist.destroy_process_group()
 
 

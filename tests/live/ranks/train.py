@@ -80,18 +80,20 @@ def train(rank):
             optimizer.step()
     if KIND == "ddp":
         torch.save({"model": model.state_dict(), "shown": shown, "random": torch.get_rng_state()}, f"rank{rank}.pt")
-    dist.destroy_process_group()
 
 
 def joined(rank, meeting):
     dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=WORLD)
     train(rank)
+    # After the wrapper is gone: it would end the group's threads while holding the lock they wait for.
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
     if LAUNCH == "torchrun":
         dist.init_process_group("gloo")
         train(dist.get_rank())
+        dist.destroy_process_group()
     else:
         with tempfile.TemporaryDirectory() as folder:
             meeting = os.path.join(folder, "meeting")
