@@ -8,9 +8,22 @@ if TYPE_CHECKING:
 
     from sleuth.findings import Edit, Evidence, Finding, Fix, Link, Place, Report
     from sleuth.integrations.context import watch
+    from sleuth.integrations.dry import dry
     from sleuth.integrations.expect import ExpectationBroken, expect
 
-__all__ = ["Edit", "Evidence", "ExpectationBroken", "Finding", "Fix", "Link", "Place", "Report", "expect", "watch"]
+__all__ = [
+    "Edit",
+    "Evidence",
+    "ExpectationBroken",
+    "Finding",
+    "Fix",
+    "Link",
+    "Place",
+    "Report",
+    "dry",
+    "expect",
+    "watch",
+]
 __version__ = "0.1.0"
 
 
@@ -24,6 +37,10 @@ def __getattr__(name: str) -> Any:
         from sleuth.integrations import expect
 
         return getattr(expect, name)
+    if name == "dry":
+        import importlib
+
+        return importlib.import_module("sleuth.dry")  # the package, which can be called
     if name in __all__:
         from sleuth import findings
 

@@ -43,6 +43,7 @@ _OF_COMMAND = {
         "jobs": _COUNT,
         "cache": _SWITCH,
     },
+    "dry": {"device": _TEXT, "card": _TEXT, "cards": _COUNT, "seconds": _SECONDS, "numbers": _TEXT, "corners": _SWITCH},
     "report": {"record": _TEXT},
     "view": {"record": _TEXT},
     "replay": {"record": _TEXT},
@@ -79,6 +80,8 @@ class Options:
     targets: Mapping[str, str] = field(default_factory=dict)
     jobs: int | None = None
     cache: bool = True
+    # The settings of `sleuth dry`, by their names in the file.
+    dry: Mapping[str, Any] = field(default_factory=dict)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -119,6 +122,7 @@ def resolve(args: Namespace, command: str) -> Options:
         targets=_targets((*settings.get("target", ()), *_split(getattr(args, "target", None) or ()))),
         jobs=_jobs(getattr(args, "jobs", None), settings.get("jobs")),
         cache=bool(_first(getattr(args, "cache", None), settings.get("cache"), True)),
+        dry={name: settings[name] for name in _OF_COMMAND["dry"] if name in settings},
     )
 
 

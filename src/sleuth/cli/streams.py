@@ -57,6 +57,11 @@ def clear_screen() -> None:
         show("\x1b[2J\x1b[H")
 
 
+def remark(line: str) -> None:
+    """A line on standard error, as it is."""
+    show(line + "\n", sys.stderr)
+
+
 def complain(message: str) -> None:
     """One line on standard error, whatever the message holds."""
     if sys.stderr is not None:

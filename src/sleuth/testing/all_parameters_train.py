@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from sleuth.live.layer_source import place_of_layer
+from sleuth.layer_source import place_of_layer
 from sleuth.testing import wording
 from sleuth.testing.given import Loss, called, checked_batch, checked_loss, checked_model, copied_model, loss_of
 from sleuth.testing.undisturbed import undisturbed

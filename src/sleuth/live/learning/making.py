@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils.weak import WeakIdKeyDictionary
 
 from sleuth.findings import Place
-from sleuth.live.layer_source import place_of_layer
+from sleuth.layer_source import place_of_layer
 from sleuth.live.learning.on_behalf import is_made_by_library, place_of_rate, place_of_samples
 from sleuth.program import place_of, users_frame
 

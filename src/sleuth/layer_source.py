@@ -15,6 +15,12 @@ from sleuth.program import is_users, shown_path
 
 def place_of_layer(model: Any, name: str) -> Place | None:
     """Where `self.encoder = ...` stands for `encoder.0.weight`, as near to the part as the source tells."""
+    found = maker_of_layer(model, name)
+    return _place(*found) if found is not None else None
+
+
+def maker_of_layer(model: Any, name: str) -> tuple[str, ast.expr] | None:
+    """The file and the expression of that assignment's value."""
     found: tuple[str, ast.expr] | None = None
     part = model
     for step in name.split("."):
@@ -26,7 +32,7 @@ def place_of_layer(model: Any, name: str) -> Place | None:
         part = getattr(part, step, None) if not step.isdigit() else _child(part, step)
         if part is None:
             break
-    return _place(*found) if found is not None else None
+    return found
 
 
 def _child(part: Any, name: str) -> Any:
@@ -35,6 +41,12 @@ def _child(part: Any, name: str) -> Any:
 
 def _assignment(kind: type, attribute: str) -> tuple[str, ast.expr] | None:
     """The file and the value of `self.attribute = value` in the class or one it derives from."""
+    found = assignment_of(kind, attribute)
+    return None if found is None or found[1].value is None else (found[0], found[1].value)
+
+
+def assignment_of(kind: type, attribute: str) -> tuple[str, ast.Assign | ast.AnnAssign] | None:
+    """The file and that statement itself."""
     for base in kind.__mro__:
         filename = getattr(sys.modules.get(base.__module__), "__file__", None)
         if filename is None or not is_users(filename):
@@ -44,7 +56,7 @@ def _assignment(kind: type, attribute: str) -> tuple[str, ast.expr] | None:
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 if any(isinstance(target, ast.Attribute) and target.attr == attribute for target in targets):
-                    return filename, node.value
+                    return filename, node
     return None
 
 

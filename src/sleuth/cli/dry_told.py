@@ -1,0 +1,69 @@
+"""What `sleuth dry` says besides its findings: how it was rehearsed, what was assumed, what was kept off."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sleuth.dry.journal import Assumption, Outcome
+    from sleuth.dry.rehearsal import Rehearsal
+
+_MOST = 12
+_HOW = {
+    "ended": "to its end",
+    "raised": "until it crashed",
+    "out of time": "until its time was over",
+    "cannot go on": "as far as it goes here",
+    "interrupted": "until it was interrupted",
+    "died": "until its process died",
+    "too expensive": "as far as real numbers are affordable",
+}
+
+
+def aside(done: Rehearsal) -> list[str]:
+    """The lines, the first the most important."""
+    from sleuth.dry import corners
+
+    plain, scenario = done.plain, done.scenario
+    acts = plain.notes.get("ended", {}).get("acts", {})
+    numbers = "real numbers" if scenario.numbers == "real" else "fake tensors (shapes, no numbers)"
+    cards = {0: "without a card"}.get(scenario.cards, f"{scenario.cards} x {scenario.device}")
+    if scenario.device == "cpu":
+        cards = "on the CPU"
+    lines = [
+        f"sleuth: rehearsed {_HOW[plain.how]} with {numbers}, {cards} of {scenario.card_bytes / (1 << 30):g} GB; "
+        f"{acts.get('step', 0)} training steps, {len(done.report.findings)} found"
+    ]
+    if plain.how in ("cannot go on", "out of time"):
+        lines.append(f"  it ends here: {_end(plain)}")
+    if done.corners:
+        lines.append("  and " + "; ".join(corners.module(name).TITLE for name in done.corners))
+    memory = plain.notes.get("memory")
+    if memory is not None:
+        lines += _memory(memory, scenario.card_bytes)
+    lines += _listed("assumed", [_assumption(one) for one in plain.assumptions])
+    lines += _listed("kept off", [f"{act} {what}" for act, what in plain.kept_off])
+    return lines
+
+
+def _end(outcome: Outcome) -> str:
+    ended = outcome.notes.get("ended", {})
+    place = ended.get("place")
+    where = f"{place['path']}:{place['line']} " if place else ""
+    return f"{where}{ended.get('detail', '')}".strip() or "nobody knows where"
+
+
+def _assumption(one: Assumption) -> str:
+    where = "" if one.place is None else f"{one.place.path}:{one.place.line} "
+    return f"{where}{one.what}" + (f" ×{one.times}" if one.times > 1 else "")
+
+
+def _memory(memory: dict[str, object], card: int) -> list[str]:
+    from sleuth.dry.memory.estimate import sentence
+
+    told = sentence(memory, card)
+    return [f"  {told}"] if told else []
+
+
+def _listed(what: str, items: list[str]) -> list[str]:
+    more = [f"    and {len(items) - _MOST} more"] if len(items) > _MOST else []
+    return [f"  {what}:", *(f"    {item}" for item in items[:_MOST]), *more] if items else []

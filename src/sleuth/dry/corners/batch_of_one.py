@@ -1,0 +1,25 @@
+"""Every batch holds one sample, as a last batch or a single question to the model may."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sleuth.dry.corners import as_hint, titled
+from sleuth.dry.journal import Outcome
+from sleuth.dry.scenario import Scenario
+from sleuth.findings import Finding
+
+TITLE = "with a batch of one sample"
+# Statistics over one sample: nobody trains so on purpose, and where a last batch would be so, the plain rehearsal meets it.
+_EXPECTED = {"batchnorm-on-one-sample", "std-of-one-element", "does-not-fit-the-card"}
+
+
+def scenario(plain: Scenario, outcome: Outcome) -> Scenario | None:
+    acts = outcome.notes.get("ended", {}).get("acts", {})
+    if not acts.get("batch") or plain.batch == 1:
+        return None
+    return replace(plain, batch=1)
+
+
+def told(finding: Finding) -> Finding | None:
+    return None if finding.diagnosis in _EXPECTED else as_hint(titled(finding, TITLE))

@@ -1,0 +1,53 @@
+"""Every mask selects nothing, as it does for a batch without an object, a padding-only sentence, a rare class."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from sleuth.dry.corners import as_hint, titled
+from sleuth.dry.journal import Outcome
+from sleuth.dry.scenario import Scenario
+from sleuth.dry.pretend import handlers
+from sleuth.findings import Finding
+from sleuth.program import is_users
+
+if TYPE_CHECKING:
+    from sleuth.dry.pretend.mode import Mode
+    from sleuth.dry.stage import Stage
+
+TITLE = "when a mask selects nothing"
+
+
+def scenario(plain: Scenario, outcome: Outcome) -> Scenario | None:
+    acts = outcome.notes.get("ended", {}).get("acts", {})
+    return plain if acts.get("mask") else None
+
+
+def told(finding: Finding) -> Finding | None:
+    return as_hint(titled(finding, TITLE))
+
+
+def install(stage: Stage) -> None:
+    for func in handlers.MASKING:
+        stage.mode.handlers[func] = _selecting_nothing
+
+
+def _selecting_nothing(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """In the program's own lines only: a library that masks knows what it does."""
+    if not is_users(sys._getframe(2).f_code.co_filename):
+        return mode.perform(func, args, kwargs)
+    return mode.perform(func, tuple(_emptied(mode, one) for one in args), kwargs)
+
+
+def _emptied(mode: Mode, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_emptied(mode, one) for one in value)
+    if not isinstance(value, torch.Tensor) or value.dtype != torch.bool:
+        return value
+    nothing = torch.zeros_like(value)
+    mode.births[nothing] = mode.birth(value)
+    return nothing

@@ -1,0 +1,46 @@
+"""One file a way of crashing, named after its diagnosis. Each has `explain(crash) -> Finding | None`.
+
+One that tells a special case of others names their modules in REFINES and is asked before them; one marked FALLBACK is
+asked after all that are not."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from types import ModuleType
+
+from sleuth.dry.crash import Crash
+from sleuth.findings import Finding
+
+
+@cache
+def in_order() -> tuple[tuple[str, ModuleType], ...]:
+    """All of them, each before those that it refines."""
+    modules = {
+        info.name: importlib.import_module(f"{__name__}.{info.name}")
+        for info in pkgutil.iter_modules(__path__)
+        if not info.name.startswith("_")
+    }
+    placed: dict[str, ModuleType] = {}
+
+    def place(name: str) -> None:
+        if name in placed:
+            return
+        for other, module in modules.items():
+            if name in getattr(module, "REFINES", ()):
+                place(other)
+        placed[name] = modules[name]
+
+    for name in sorted(modules, key=lambda name: (getattr(modules[name], "FALLBACK", False), name)):
+        place(name)
+    return tuple((name.replace("_", "-"), module) for name, module in placed.items())
+
+
+def explained(crash: Crash) -> Finding | None:
+    """What the first that knows this crash says of it."""
+    for _, module in in_order():
+        finding: Finding | None = module.explain(crash)
+        if finding is not None:
+            return finding
+    return None

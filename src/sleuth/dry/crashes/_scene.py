@@ -1,0 +1,155 @@
+"""The frames in which the program crashed: which variables held which tensors, which layer was at work."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import Any
+
+from sleuth.dry.births import Birth
+from sleuth.dry.crash import Crash
+from sleuth.program import is_users, line_of
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A frame of the traceback and the instruction it had come to."""
+
+    frame: FrameType
+    instruction: int
+
+    @property
+    def code(self) -> CodeType:
+        return self.frame.f_code
+
+    @property
+    def values(self) -> dict[str, Any]:
+        return self.frame.f_locals
+
+
+def spots(crash: Crash) -> list[Spot]:
+    """Every frame on the way to the crash, the outermost first."""
+    found = []
+    traceback = crash.error.__traceback__
+    while traceback is not None:
+        found.append(Spot(traceback.tb_frame, traceback.tb_lasti))
+        traceback = traceback.tb_next
+    return found
+
+
+def users_spots(crash: Crash) -> list[Spot]:
+    return [spot for spot in spots(crash) if is_users(spot.code.co_filename)]
+
+
+def layer(crash: Crash) -> tuple[Any, dict[str, Any]] | None:
+    """The innermost layer of torch's own that was at work, and what its frame held."""
+    from torch import nn
+
+    for spot in reversed(spots(crash)):
+        module = spot.values.get("self")
+        if isinstance(module, nn.Module) and type(module).__module__.startswith("torch.nn."):
+            return module, spot.values
+    return None
+
+
+def roots(crash: Crash) -> list[Any]:
+    """The models of the program: those that were called, and those whose methods were under way."""
+    from torch import nn
+
+    under_way = [spot.values.get("self") for spot in spots(crash)]
+    found: list[Any] = []
+    for module in [*crash.stage.models, *under_way]:
+        if isinstance(module, nn.Module) and not any(module is one for root in found for one in root.modules()):
+            found.append(module)
+    return found
+
+
+def name_of(crash: Crash, module: Any) -> str:
+    """Its dotted name in the model it belongs to, "" where it has none."""
+    for root in roots(crash):
+        for name, one in root.named_modules():
+            if one is module:
+                return str(name)
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a frame of the user's spells a tensor: `y`, `self.mask`, `batch["label"]`."""
+
+    text: str
+    spot: Spot
+
+
+def spelling(crash: Crash, birth: Birth) -> Spelling | None:
+    """What the user calls the tensor, in the innermost frame that has a name for it."""
+    for spot in reversed(users_spots(crash)):
+        for name, value in spot.values.items():
+            text = _spelled(crash, name, value, birth)
+            if text is not None:
+                return Spelling(text, spot)
+    return None
+
+
+def _spelled(crash: Crash, name: str, value: Any, birth: Birth) -> str | None:
+    if _is(crash, value, birth):
+        return name
+    if isinstance(value, dict):
+        return next((f"{name}[{key!r}]" for key, one in value.items() if _is(crash, one, birth)), None)
+    if isinstance(value, list | tuple):
+        return next((f"{name}[{index}]" for index, one in enumerate(value) if _is(crash, one, birth)), None)
+    return None
+
+
+def _is(crash: Crash, value: Any, birth: Birth) -> bool:
+    from torch import Tensor
+
+    return isinstance(value, Tensor) and crash.stage.births[value] is birth
+
+
+def expression(code: CodeType, instruction: int) -> ast.expr | None:
+    """The expression an instruction belongs to, as exactly as this Python version tells."""
+    tree = parsed(code.co_filename)
+    if tree is None:
+        return None
+    if hasattr(code, "co_positions"):
+        wanted = list(code.co_positions())[instruction // 2]
+        return next((node for node in _expressions(tree) if _extent(node) == wanted), None)
+    calls = [node for node in _expressions(tree) if node.lineno == line_of(code, instruction)]
+    outermost = [node for node in calls if isinstance(node, ast.Call)]
+    return outermost[0] if outermost else None
+
+
+def _extent(node: ast.expr) -> tuple[int | None, int | None, int | None, int | None]:
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+
+
+def _expressions(tree: ast.AST) -> Iterator[ast.expr]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.expr))
+
+
+def text(filename: str) -> str:
+    return "".join(linecache.getlines(filename))
+
+
+@lru_cache(maxsize=64)
+def parsed(filename: str) -> ast.Module | None:
+    try:
+        return ast.parse(text(filename))
+    except SyntaxError:
+        return None
+
+
+def function_around(filename: str, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The innermost function of the file that this line is in."""
+    tree = parsed(filename)
+    around = [
+        node
+        for node in (ast.walk(tree) if tree is not None else ())
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max(around, key=lambda node: node.lineno, default=None)

@@ -1,0 +1,89 @@
+"""The tensor that is on another device than the rest of a call, and where it was left there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sleuth.dry.births import Birth
+from sleuth.dry.crash import Crash
+from sleuth.dry.crashes import _history, _messages, _scene, _words
+from sleuth.findings import Evidence, Link
+
+_CPU = "cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """`birth` is the one that is in the wrong place, `others` are where it should be: on `wanted`."""
+
+    birth: Birth
+    wanted: str
+    others: tuple[Birth, ...]
+    spelling: _scene.Spelling | None
+
+    @property
+    def origin(self) -> Birth:
+        """The oldest of its history."""
+        return _history.source(self.birth)
+
+    @property
+    def history(self) -> tuple[Birth, ...]:
+        return tuple(self.birth.ancestors())
+
+    @property
+    def name(self) -> str:
+        """What the user calls it, or who made it."""
+        if self.birth.name:
+            return self.birth.name
+        if self.spelling is not None:
+            return self.spelling.text
+        return f"what {_words.maker(self.origin)} made"
+
+    @property
+    def evidence(self) -> list[Evidence]:
+        shown = [Evidence(self.name, f"{_words.shape(self.birth.shape)} on {self.birth.device}")]
+        return shown + [
+            Evidence(other.name or f"what {_words.maker(other)} made", f"{_words.shape(other.shape)} on {other.device}")
+            for other in self.others[:1]
+        ]
+
+    @property
+    def chain(self) -> list[Link]:
+        return [*_history.of_devices(self.birth), *(link for other in self.others[:1] for link in _of(other))]
+
+
+def _of(birth: Birth) -> list[Link]:
+    if _history.is_weight(birth):
+        return [Link(f"{birth.name or 'the weight'} is on {birth.device}", birth.place)]
+    return _history.of_devices(birth)
+
+
+def stray(crash: Crash) -> Stray | None:
+    """Somebody asked for the card, so the one on the CPU is in the wrong place; of two cards the second is."""
+    if not _messages.is_about_devices(crash.message):
+        return None
+    births = [birth for birth in _births(crash) if birth.device != "meta"]
+    places = list(dict.fromkeys(birth.device for birth in births))
+    if len(places) < 2:
+        return None
+    wanted = next((place for place in places if place != _CPU), places[0])
+    if _CPU not in places:
+        weights = [birth.device for birth in births if _history.is_weight(birth)]
+        wanted = weights[0] if weights else wanted
+    odd = next(birth for birth in births if (birth.device == _CPU if _CPU in places else birth.device != wanted))
+    others = tuple(birth for birth in births if birth.device == wanted)
+    return Stray(odd, wanted, others, _scene.spelling(crash, odd))
+
+
+def _births(crash: Crash) -> list[Birth]:
+    from torch import Tensor
+
+    found = list(crash.call.births) if crash.call is not None else []
+    if found:
+        return found
+    at_work = _scene.layer(crash)
+    values = at_work[1].values() if at_work is not None else ()
+    tensors = [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
+    weights = list(at_work[0].parameters()) if at_work is not None else []
+    births = [crash.stage.births[one] for one in [*tensors, *weights] if isinstance(one, Tensor)]
+    return [birth for birth in births if birth is not None]

@@ -1,0 +1,50 @@
+"""A plain tensor in a network, which stays behind when the network moves."""
+
+from __future__ import annotations
+
+import ast
+
+from sleuth.dry.crash import Crash
+from sleuth.dry.crashes import _edits, _holders
+from sleuth.dry.crashes._stray import stray
+from sleuth.dry.crashes._told import told
+from sleuth.findings import Finding, Fix, Link
+from sleuth.layer_source import assignment_of
+from sleuth.program import place_at
+
+REFINES = ("device_mismatch", "tensor_on_cpu_in_forward")
+
+
+def explain(crash: Crash) -> Finding | None:
+    found = stray(crash)
+    if found is None or found.birth.device != "cpu":
+        return None
+    holder = _holders.plain_tensor(crash, found.history)
+    if holder is None:
+        return None
+    written = assignment_of(type(holder.module), holder.attribute)
+    where = None if written is None else place_at(written[0], written[1].lineno)
+    return told(
+        "tensor-attribute-not-buffer",
+        crash,
+        title=f"self.{holder.attribute} of {type(holder.module).__name__} is a plain tensor: .to() left it on the CPU",
+        evidence=found.evidence,
+        chain=[
+            *found.chain,
+            Link(f"{holder.dotted} is neither a parameter nor a buffer", where),
+        ],
+        fixes=[_fix(holder.attribute, written)],
+    )
+
+
+def _fix(attribute: str, written: tuple[str, ast.Assign | ast.AnnAssign] | None) -> Fix:
+    title = f'self.register_buffer("{attribute}", ...)'
+    if written is None or not isinstance(written[1], ast.Assign) or len(written[1].targets) != 1:
+        return Fix(title)
+    filename, statement = written
+    target = statement.targets[0]
+    text = ast.unparse(target)
+    if text != f"self.{attribute}":
+        return Fix(title)
+    head = _edits.between(filename, target, statement.value, f'self.register_buffer("{attribute}", ')
+    return Fix(title, (head, _edits.put_behind(filename, statement.value, ")")))

@@ -1,0 +1,177 @@
+"""DataLoaders deal the first batches and the last, in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data._utils.fetch import _MapDatasetFetcher
+
+from sleuth.dry.pace import Pace
+from sleuth.dry.pretend.devices import CPU
+from sleuth.dry.pretend.mode import tensors_in
+from sleuth.program import place_of, users_frame
+
+if TYPE_CHECKING:
+    from sleuth.dry.stage import Stage
+
+# Where the sampler has more batches than this, nobody waits for its last.
+_LONGEST = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """The batch that was dealt last."""
+
+    number: int
+    size: int
+    usual: int
+    samples: int | None
+    is_last: bool
+
+
+def install(stage: Stage) -> None:
+    plain_init, plain_iter = DataLoader.__init__, DataLoader.__iter__
+
+    def init(loader: Any, *args: Any, **kwargs: Any) -> None:
+        for name, without in _ALONE.items():
+            if name in kwargs:
+                kwargs[name] = without
+        given = list(args)
+        for position, name in ((5, "num_workers"), (7, "pin_memory"), (9, "timeout"), (11, "multiprocessing_context")):
+            if len(given) > position:
+                given[position] = _ALONE[name]
+        plain_init(loader, *given, **kwargs)
+
+    def iterate(loader: Any) -> Iterator[Any]:
+        frame = users_frame(sys._getframe(1))
+        where = (None, 0) if frame is None else (frame.f_code, frame.f_lasti)
+        if isinstance(loader.dataset, IterableDataset) or loader.batch_sampler is None:
+            return _paced(stage, iter(plain_iter(loader)), where)
+        return _dealt(stage, loader, where)
+
+    stage.patches.set(DataLoader, "__init__", init)
+    stage.patches.set(DataLoader, "__iter__", iterate)
+
+
+_ALONE: dict[str, Any] = {
+    "num_workers": 0,
+    "pin_memory": False,
+    "timeout": 0,
+    "multiprocessing_context": None,
+    "persistent_workers": False,
+    "prefetch_factor": None,
+}
+
+
+def _paced(stage: Stage, batches: Iterator[Any], where: tuple[Any, int]) -> Iterator[Any]:
+    """Batches that come one after the other: as many as it takes."""
+    pace = Pace(stage)
+    while True:
+        with _for_real(stage):
+            batch = next(batches, _END)
+        if batch is _END:
+            return
+        _settled(stage, batch, where)
+        yield batch
+        pace.round_done()
+        if pace.enough():
+            _say(stage, where, pace.rounds, None)
+            return
+
+
+_END = object()
+
+
+def _dealt(stage: Stage, loader: Any, where: tuple[Any, int]) -> Iterator[Any]:
+    """Batches whose samples are known beforehand: as many as it takes, and the last."""
+    fetcher = _MapDatasetFetcher(loader.dataset, True, loader.collate_fn, loader.drop_last)
+    with _for_real(stage):
+        plan = iter(_plan(stage, loader))
+    pace = Pace(stage)
+    usual = 0
+    for number, samples in enumerate(plan):
+        rest: deque[Any] = deque(maxlen=1)
+        if pace.enough():
+            rest.extend(_counted(plan))
+        last = rest.pop() if rest else samples
+        skipped = last is not samples
+        usual = usual or len(samples)
+        with _for_real(stage):
+            batch = fetcher.fetch(last)
+        is_last = skipped or pace.enough() or number + 1 == _length(loader)
+        stage.acts["batch"] += 1
+        stage.dealt = Dealt(number, len(last), usual, _samples(loader), is_last)
+        _settled(stage, batch, where)
+        yield batch
+        pace.round_done()
+        if skipped:
+            _say(stage, where, pace.rounds, _length(loader))
+            return
+
+
+def _counted(plan: Iterator[Any]) -> Iterator[Any]:
+    for number, one in enumerate(plan):
+        if number > _LONGEST:
+            return
+        yield one
+
+
+def _plan(stage: Stage, loader: Any) -> Iterator[list[Any]]:
+    """The samples of each batch, of another size where the scenario says so."""
+    size = stage.scenario.batch
+    if not size:
+        yield from loader.batch_sampler
+        return
+    gathered: list[Any] = []
+    for samples in loader.batch_sampler:
+        gathered += samples
+        while len(gathered) >= size:
+            yield gathered[:size]
+            gathered = gathered[size:]
+    if gathered:
+        # A data set smaller than the batch asked for: its samples again.
+        yield (gathered * size)[:size] if len(gathered) < size and not loader.drop_last else gathered
+
+
+def _length(loader: Any) -> int | None:
+    try:
+        return len(loader)
+    except TypeError:
+        return None
+
+
+def _samples(loader: Any) -> int | None:
+    try:
+        return len(loader.sampler)
+    except (TypeError, AttributeError):
+        return None
+
+
+def _settled(stage: Stage, batch: Any, where: tuple[Any, int]) -> None:
+    for tensor in tensors_in(batch):
+        birth = stage.mode.birth(tensor)
+        birth.operation, birth.parents, birth.device = "DataLoader", (), birth.device or CPU
+        birth.code, birth.instruction = where
+
+
+def _say(stage: Stage, where: tuple[Any, int], rounds: int, total: int | None) -> None:
+    if total is not None and rounds >= total:
+        return
+    of = f" of {total:,}" if total is not None else ""
+    code, instruction = where
+    stage.journal.assume(None if code is None else place_of(code, instruction), f"DataLoader: {rounds} batches{of}")
+
+
+def _for_real(stage: Stage) -> Any:
+    """Data are loaded with their real numbers."""
+    if not stage.fake:
+        return contextlib.nullcontext()
+    from torch._subclasses.fake_tensor import unset_fake_temporarily
+
+    return unset_fake_temporarily()

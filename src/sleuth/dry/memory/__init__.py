@@ -1,0 +1,1 @@
+"""How much memory the real card would need, and for what."""

@@ -1,0 +1,57 @@
+"""Makes the CPU hold what a card would hold, where its kernels keep far more, or far less, for the backward pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn import functional
+from torch.optim import optimizer
+
+if TYPE_CHECKING:
+    from sleuth.dry.stage import Stage
+
+
+def install(stage: Stage) -> None:
+    _attention(stage)
+    _dropout(stage)
+    if stage.scenario.numbers == "fake":
+        _optimisers(stage)
+
+
+def _attention(stage: Stage) -> None:
+    """With dropout the CPU writes the whole matrix of attention down; a card never does."""
+    plain = functional.scaled_dot_product_attention
+
+    def attention(
+        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *args: Any, **kwargs: Any
+    ) -> Any:
+        if dropout_p and _on_card(stage, query):
+            dropout_p = 0.0
+        return plain(query, key, value, attn_mask, dropout_p, *args, **kwargs)
+
+    stage.patches.set(functional, "scaled_dot_product_attention", attention)
+
+
+def _dropout(stage: Stage) -> None:
+    """A card keeps one byte an element of what it dropped; the CPU a whole number, unless asked for the same kernel."""
+    plain = torch._VF.dropout
+
+    def dropout(tensor: Any, p: float, train: bool) -> Any:
+        if train and 0 < p < 1 and _on_card(stage, tensor):
+            return torch.native_dropout(tensor, p, train)[0]
+        return plain(tensor, p, train)
+
+    stage.patches.set(torch._VF, "dropout", dropout)
+
+
+def _optimisers(stage: Stage) -> None:
+    """On a card an optimiser handles all parameters at once, which takes room; it must do so with fake ones too."""
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    known = optimizer._foreach_supported_types
+    stage.patches.set(optimizer, "_foreach_supported_types", [*known, FakeTensor])
+
+
+def _on_card(stage: Stage, tensor: Any) -> bool:
+    return bool(stage.now_on != "cpu" or tensor.device.type != "cpu")

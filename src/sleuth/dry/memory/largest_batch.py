@@ -1,0 +1,108 @@
+"""The largest batch that fits a card, searched with fake tensors: two sizes give a line, a third verifies it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sleuth.amounts import in_bytes
+from sleuth.dry.journal import Outcome
+from sleuth.dry.memory import estimate
+from sleuth.dry.scenario import Scenario
+
+# Memory grows all but evenly with the batch: more guesses than this only polish the last per cent.
+_MOST_GUESSES = 4
+# As close to the full card as is worth another rehearsal.
+_CLOSE = 0.98
+
+Run = Callable[[Scenario], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`batch` is None where there is none; `sentence` says it to a person."""
+
+    batch: int | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    """A batch size that was rehearsed, and the bytes of tensors on the fullest card."""
+
+    batch: int
+    peak: int
+
+
+def largest_batch(scenario: Scenario, run: Run | None = None) -> Answer:
+    """Rehearse the program with other batch sizes until the card is full."""
+    if run is not None:
+        return _searched(replace(scenario, numbers="fake", corner=""), run)
+    from sleuth.dry.rehearsal import hold
+
+    with tempfile.TemporaryDirectory(prefix="sleuth-dry-", ignore_cleanup_errors=True) as folder:
+        return largest_batch(scenario, lambda scene: hold(scene, Path(folder)))
+
+
+def _searched(scenario: Scenario, run: Run) -> Answer:
+    own = _probe(run(replace(scenario, batch=None)))
+    if own is None:
+        return Answer(None, "largest batch: the program trained nothing on a card, so there is none to search")
+    twice = _probe(run(replace(scenario, batch=2 * own.batch)))
+    if twice is None or twice.batch == own.batch:
+        return Answer(None, "largest batch: it is not dealt by a DataLoader, so it cannot be changed from outside")
+    if twice.peak <= own.peak:
+        return Answer(None, "largest batch: the memory the program needs does not grow with it")
+    best = _refined([own, twice], scenario, run)
+    return _answer(best, own, scenario.card_bytes)
+
+
+def _refined(probes: list[_Probe], scenario: Scenario, run: Run) -> _Probe | None:
+    """The largest that fits, verified; None where not even a batch of 1 does."""
+    room = estimate.safe_room(scenario.card_bytes)
+    for _ in range(_MOST_GUESSES):
+        fits = max((one for one in probes if one.peak <= room), key=lambda one: one.batch, default=None)
+        too_big = min((one for one in probes if one.peak > room), key=lambda one: one.batch, default=None)
+        if fits is not None and fits.peak >= _CLOSE * room:
+            return fits
+        guess = _guess(probes, fits, too_big, room)
+        if guess is None:
+            return fits
+        probe = _probe(run(replace(scenario, batch=guess)))
+        if probe is None or probe.batch != guess:
+            return fits
+        probes.append(probe)
+    return max((one for one in probes if one.peak <= room), key=lambda one: one.batch, default=None)
+
+
+def _guess(probes: list[_Probe], fits: _Probe | None, too_big: _Probe | None, room: int) -> int | None:
+    """Where the line through the two nearest probes meets the room there is, between what fits and what does not."""
+    first, second = sorted(sorted(probes, key=lambda one: abs(one.peak - room))[:2], key=lambda one: one.batch)
+    slope = (second.peak - first.peak) / (second.batch - first.batch)
+    low = 1 if fits is None else fits.batch + 1
+    high = None if too_big is None else too_big.batch - 1
+    if slope <= 0 or (high is not None and high < low):
+        return None
+    guess = max(low, int(first.batch + (room - first.peak) / slope))
+    return guess if high is None else min(guess, high)
+
+
+def _probe(outcome: Outcome) -> _Probe | None:
+    memory = outcome.notes.get("memory")
+    if memory is None or not memory["steps"] or memory["batch"] is None:
+        return None
+    peaks = [about["peak"] for device, about in memory["devices"].items() if device != "cpu"]
+    return _Probe(memory["batch"], max(peaks)) if peaks else None
+
+
+def _answer(best: _Probe | None, own: _Probe, card: int) -> Answer:
+    if best is None:
+        return Answer(None, f"largest batch: not even a batch of 1 is sure to fit a card of {in_bytes(card)}")
+    need = estimate.need(best.peak)
+    return Answer(
+        best.batch,
+        f"largest batch: {best.batch:,} fits a card of {in_bytes(card)} "
+        f"(it needs {in_bytes(need.least)} to {in_bytes(need.most)}); the program's own is {own.batch:,}",
+    )

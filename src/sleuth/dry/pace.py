@@ -1,0 +1,45 @@
+"""When a loop of the program has shown what it does: everything beyond is more of the same."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sleuth.dry.stage import Stage
+
+# Gradients may be gathered over many batches before a step; models may be asked many times for one answer.
+_BACKWARD_ROUNDS, _FORWARD_ROUNDS = 16, 32
+# A loop over batches that only looks at them, or reads files: until it gets long.
+_PATIENCE = 4.0
+
+
+class Pace:
+    """Counts the rounds of one loop in which the program trained."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.rounds = self.steps = self.backwards = self.forwards = 0
+        self._began = time.monotonic()
+        self._seen = dict(stage.acts)
+        # One batch each round: a DataLoader is behind it, which knows itself when it is enough, and which is the last.
+        self.dealt_by_a_loader = False
+
+    def round_done(self) -> None:
+        now, before = self.stage.acts, self._seen
+        self.rounds += 1
+        self.steps += now["step"] > before.get("step", 0)
+        self.backwards += now["backward"] > before.get("backward", 0)
+        self.forwards += now["forward"] > before.get("forward", 0)
+        self.dealt_by_a_loader = now["batch"] - before.get("batch", 0) == 1
+        self._seen = dict(now)
+
+    def enough(self) -> bool:
+        few = self.stage.scenario.rounds
+        late = time.monotonic() - self._began > _PATIENCE
+        return (
+            self.steps >= few
+            or self.backwards >= few * _BACKWARD_ROUNDS
+            or self.forwards >= few * _FORWARD_ROUNDS
+            or (late and self.rounds >= few)
+        )

@@ -1,0 +1,1 @@
+"""Pretended devices: every tensor carries the label of the device it would be on."""

@@ -1,0 +1,1 @@
+"""The rehearsal leaves no trace: writes, network and processes are kept off, and listed."""

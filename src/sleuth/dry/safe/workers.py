@@ -1,0 +1,134 @@
+"""Processes of `multiprocessing`: one that the program starts is listed and not started, pools work right here."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import importlib
+import os
+import queue
+import threading
+import types
+from collections.abc import Callable
+from multiprocessing.pool import ThreadPool
+from typing import Any
+
+from sleuth.dry.patches import Patches
+from sleuth.dry.safe.processes import pretended_number
+
+Tell = Callable[[str, str], None]
+
+
+def install(patches: Patches, tell: Tell, package: str = "multiprocessing") -> None:
+    """For `multiprocessing`, or a package made after it."""
+    process, pool, managers, util, tracker = (
+        importlib.import_module(f"{package}.{name}")
+        for name in ("process", "pool", "managers", "util", "resource_tracker")
+    )
+
+    def start(self: Any) -> None:
+        tell("process", f"multiprocessing.Process {_target(self)}")
+        self._popen = Ended()
+
+    patches.set(process.BaseProcess, "start", start)
+    patches.set(pool, "Pool", PoolHere)
+    patches.set(managers, "SyncManager", ManagerHere)
+    patches.set(util, "spawnv_passfds", lambda path, args, passfds: pretended_number())
+    # It would be a process too, which removes what this program leaves in shared memory.
+    patches.set(tracker.ResourceTracker, "ensure_running", lambda self: None)
+    patches.set(tracker.ResourceTracker, "_send", lambda self, command, name, kind: None)
+
+
+def _target(process: Any) -> str:
+    target = getattr(process, "_target", None)
+    return getattr(target, "__qualname__", None) or type(process).__qualname__
+
+
+def install_executor(patches: Patches) -> None:
+    """Tasks of a ProcessPoolExecutor are done at once, in this process."""
+    executor = importlib.import_module("concurrent.futures.process").ProcessPoolExecutor
+
+    def __init__(self: Any, *args: Any, initializer: Any = None, initargs: Any = (), **options: Any) -> None:
+        if initializer is not None:
+            initializer(*initargs)
+
+    def submit(self: Any, task: Callable[..., Any], /, *args: Any, **options: Any) -> concurrent.futures.Future[Any]:
+        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        try:
+            future.set_result(task(*args, **options))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    patches.set(executor, "__init__", __init__)
+    patches.set(executor, "submit", submit)
+    patches.set(executor, "shutdown", lambda self, wait=True, *, cancel_futures=False: None)
+
+
+class Ended:
+    """Stands for the process behind a `Process`: it has ended well."""
+
+    returncode = 0
+
+    def __init__(self) -> None:
+        self.pid = pretended_number()
+        self.sentinel, writing = os.pipe()
+        os.close(writing)
+
+    def poll(self, flag: int = 0) -> int:
+        return 0
+
+    def wait(self, timeout: float | None = None) -> int:
+        return 0
+
+    def terminate(self) -> None:
+        pass
+
+    kill = interrupt = close = terminate
+
+
+class PoolHere(ThreadPool):
+    """A pool of one worker, a thread of this process."""
+
+    def __init__(
+        self,
+        processes: int | None = None,
+        initializer: Any = None,
+        initargs: Any = (),
+        maxtasksperchild: int | None = None,
+        context: Any = None,
+    ) -> None:
+        super().__init__(1, initializer, initargs)
+
+
+class ManagerHere:
+    """What a manager's process would share is simply here."""
+
+    Queue, JoinableQueue = queue.Queue, queue.Queue
+    Lock, RLock, Event = staticmethod(threading.Lock), staticmethod(threading.RLock), threading.Event
+    Semaphore, BoundedSemaphore = threading.Semaphore, threading.BoundedSemaphore
+    Condition, Barrier = threading.Condition, threading.Barrier
+    dict, list = dict, list
+    Namespace = types.SimpleNamespace
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        pass
+
+    def start(self, *args: Any, **options: Any) -> None:
+        pass
+
+    def Value(self, kind: Any, value: Any, lock: bool = True) -> types.SimpleNamespace:
+        return types.SimpleNamespace(value=value)
+
+    def Array(self, kind: Any, values: Any, lock: bool = True) -> Any:
+        return [*values]
+
+    def shutdown(self) -> None:
+        pass
+
+    connect = join = start
+
+    def __enter__(self) -> ManagerHere:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
