@@ -23,6 +23,7 @@ from sleuth.findings import Finding, Place
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
 # Python gives a whole `for` statement as the position of its next(); a person means its first line.
 _LONG_EXPRESSION = 12
+_COMPOUND = ("for ", "while ", "with ", "async ", "if ")
 _IGNORE = re.compile(r"#\s*sleuth:\s*ignore(?:\[([^\]]*)\])?")
 
 
@@ -212,6 +213,8 @@ def place_of(code: CodeType, instruction: int) -> Place:
     if start is None or end is None or column is None or end_column is None or end - start >= _LONG_EXPRESSION:
         return place_at(code.co_filename, line_of(code, instruction))
     lines = [linecache.getline(code.co_filename, number).rstrip("\n") for number in range(start, end + 1)]
+    if start != end and lines[0][column:].startswith(_COMPOUND):
+        return place_at(code.co_filename, start)
     lines[-1] = _bytes_cut(lines[-1], None, end_column)
     column_in_text = len(_bytes_cut(lines[0], None, column))
     lines[0] = lines[0][column_in_text:]

@@ -30,6 +30,7 @@ def install(stage: Stage) -> None:
     _hear_parameters(stage)
     _hear_functions(stage)
     _hear_numpy(stage)
+    _hear_transforms(stage)
 
 
 class _Layers:
@@ -79,8 +80,7 @@ def _about_to_step(stage: Stage, optimizer: Any) -> None:
 
 def _stepped(stage: Stage, optimizer: Any) -> None:
     stage.acts["step"] += 1
-    for watcher in stage.watchers:
-        watcher.stepped(optimizer)
+    stage.tell("stepped", optimizer)
 
 
 def _hear_backward(stage: Stage) -> None:
@@ -88,12 +88,10 @@ def _hear_backward(stage: Stage) -> None:
 
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
         roots = list(tensors_in(tensors))
-        for watcher in stage.watchers:
-            watcher.backward(roots)
+        stage.tell("backward", roots)
         _around(stage, roots, lambda: plain_backward(tensors, *args, **kwargs))
         stage.acts["backward"] += 1
-        for watcher in stage.watchers:
-            watcher.backward_done(roots)
+        stage.tell("backward_done", roots)
 
     def grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         result = _around(stage, list(tensors_in(outputs)), lambda: plain_grad(outputs, inputs, *args, **kwargs))
@@ -172,3 +170,25 @@ def _hear_numpy(stage: Stage) -> None:
             return result
 
         stage.patches.set(torch, name, made)
+
+
+def _hear_transforms(stage: Stage) -> None:
+    """vmap and its kin wrap and unwrap their tensors in C++."""
+    for owner, name in [(torch, "vmap"), *((torch.func, name) for name in _TRANSFORMS)]:
+        plain = getattr(owner, name)
+
+        def transform(func: Any, *args: Any, _plain: Any = plain, **kwargs: Any) -> Any:
+            transformed = _plain(func, *args, **kwargs)
+
+            def call(*given: Any, **named: Any) -> Any:
+                result = transformed(*given, **named)
+                for made in tensors_in(result):
+                    _settle_like(stage, made, getattr(func, "__name__", "vmap"), list(tensors_in((given, named))))
+                return result
+
+            return call
+
+        stage.patches.set(owner, name, transform)
+
+
+_TRANSFORMS = ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian")

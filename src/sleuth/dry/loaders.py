@@ -77,6 +77,7 @@ def _paced(stage: Stage, batches: Iterator[Any], where: tuple[Any, int]) -> Iter
             batch = next(batches, _END)
         if batch is _END:
             return
+        stage.acts["batch"] += 1
         _settled(stage, batch, where)
         yield batch
         pace.round_done()

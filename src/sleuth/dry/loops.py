@@ -114,7 +114,7 @@ def _rounds(stage: Stage, iterable: Iterable[Any], file: str, line: int) -> Iter
             break
     else:
         return
-    total = len(iterable) if hasattr(iterable, "__len__") else None
+    total = _length(iterable)
     if total is not None and pace.rounds >= total:
         return
     if total is not None and isinstance(iterable, range | list | tuple):
@@ -123,6 +123,13 @@ def _rounds(stage: Stage, iterable: Iterable[Any], file: str, line: int) -> Iter
     else:
         of = "" if total is None else f" of {total:,}"
         stage.journal.assume(_header(file, line), f"loop: {pace.rounds} rounds{of}")
+
+
+def _length(iterable: Any) -> int | None:
+    try:
+        return len(iterable)
+    except TypeError:  # a DataLoader of an endless data set has a length that it does not tell
+        return None
 
 
 def _again(stage: Stage, wanted: Any, pace: Pace, endless: bool, file: str, line: int) -> Any:

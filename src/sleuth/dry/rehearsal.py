@@ -48,6 +48,8 @@ def rehearse(
     progress: Callable[[str], object] = lambda what: None,
 ) -> Rehearsal:
     """Rehearse the program. `numbers`: real, fake, or real where that is affordable. `in_corners`: which, all if None."""
+    import torch._dynamo  # noqa: F401  every program needs it with its first optimiser: once, here, for all re-runs
+
     with tempfile.TemporaryDirectory(prefix="sleuth-dry-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder)
         scenario = replace(wanted, numbers="fake" if numbers == "fake" else "real")

@@ -63,6 +63,15 @@ class Stage:
         self.dealt: Any = None
         self.purse = Purse(self)
 
+    def tell(self, what: str, *said: Any) -> None:
+        """Tell all watchers. One that fails is told of and heard no more: the program must not suffer for it."""
+        for watcher in list(self.watchers):
+            try:
+                getattr(watcher, what)(*said)
+            except Exception as error:
+                self.watchers.remove(watcher)
+                self.journal.write("broken", what=f"{type(watcher).__module__}: {type(error).__name__}: {error}")
+
     @property
     def fake(self) -> bool:
         return self.scenario.numbers == "fake"
@@ -75,7 +84,9 @@ class Stage:
 @contextlib.contextmanager
 def set_up(stage: Stage) -> Iterator[None]:
     """Everything pretended, for as long as this lasts."""
-    from sleuth.dry import acts, corners, loaders, watchers
+    import torch._dynamo  # noqa: F401  not for the first time among pretended things, which it would keep
+
+    from sleuth.dry import acts, corners, frameworks, loaders, watchers
     from sleuth.dry.memory import meter
     from sleuth.dry.pretend import amp, cuda, distributed, generators, libraries, mps, storages
     from sleuth.dry.pretend.mode import Mode
@@ -83,7 +94,7 @@ def set_up(stage: Stage) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.callback(stage.patches.undo)
         stage.mode = Mode(stage)
-        for part in (cuda, mps, amp, generators, storages, distributed, libraries, acts, loaders):
+        for part in (cuda, mps, amp, generators, storages, distributed, libraries, acts, loaders, frameworks):
             part.install(stage)
         if stage.fake:
             from sleuth.dry.fake import engine
@@ -117,8 +128,7 @@ def play(scenario: Scenario, journal_path: Path, scratch: Path) -> int:
 
 
 def conclude(error: BaseException | None, stage: Stage) -> None:
-    for watcher in stage.watchers:
-        watcher.ended(error)
+    stage.tell("ended", error)
     how, detail = "ended", ""
     if isinstance(error, TooExpensive):
         how, detail = "too expensive", str(error)
@@ -128,6 +138,8 @@ def conclude(error: BaseException | None, stage: Stage) -> None:
         how = "interrupted"
     elif error is not None and not isinstance(error, Enough) and not _left_well(error):
         how, detail = "raised", f"{type(error).__name__}: {error}"
+        if crashes.is_outside(error):
+            how = "cannot go on"
         dealt = stage.dealt
         if dealt is not None and dealt.is_last and dealt.size != dealt.usual and dealt.number:
             stage.journal.write("last batch", size=dealt.size, usual=dealt.usual, samples=dealt.samples)

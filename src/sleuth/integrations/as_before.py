@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import torch
 from torch import nn
 
-# Lists of models, dictionaries of optimisers; nobody hides a network deeper.
-_DEEPEST = 2
+from sleuth.program import is_users
+
+# A trainer's list of models, a dictionary of optimisers; few hide a network deeper.
+_DEEPEST = 3
 
 
 @contextmanager
@@ -33,15 +36,30 @@ def _reached(fn: Any) -> Iterator[Any]:
         if id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, dict | list | tuple) and depth < _DEEPEST:
-            todo += [(one, depth + 1) for one in (value.values() if isinstance(value, dict) else value)]
-        elif isinstance(value, nn.Module):
+        if depth < _DEEPEST:
+            todo += [(one, depth + 1) for one in _inside(value)]
+        if isinstance(value, nn.Module):
             yield from (part for part in value.modules() if part is value or id(part) not in seen)
             seen |= {id(part) for part in value.modules()}
-        elif isinstance(value, torch.Tensor) or (
-            callable(getattr(value, "state_dict", None)) and hasattr(value, "step")
-        ):
+        elif isinstance(value, torch.Tensor) or _has_state(value):
             yield value
+
+
+def _inside(value: Any) -> list[Any]:
+    """What a list, a dictionary or an object of the user's own holds."""
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, list | tuple):
+        return list(value)
+    source = getattr(sys.modules.get(type(value).__module__), "__file__", None)
+    is_users_own = source is not None and is_users(source) and hasattr(value, "__dict__")
+    return list(vars(value).values()) if is_users_own and not isinstance(value, type) else []
+
+
+def _has_state(value: Any) -> bool:
+    """An optimiser, a schedule, a scaler of gradients."""
+    is_object = hasattr(value, "__dict__") and not isinstance(value, type)
+    return is_object and callable(getattr(value, "state_dict", None)) and callable(getattr(value, "step", None))
 
 
 def _found_by(fn: Any) -> list[Any]:
@@ -49,7 +67,7 @@ def _found_by(fn: Any) -> list[Any]:
         fn = fn.__wrapped__
     owner = getattr(fn, "__self__", None)
     plain = getattr(fn, "__func__", fn)
-    found = [] if owner is None else [owner, *getattr(owner, "__dict__", {}).values()]
+    found = [] if owner is None else [owner]
     for cell in getattr(plain, "__closure__", None) or ():
         try:
             found.append(cell.cell_contents)

@@ -14,6 +14,7 @@ from sleuth.testing.batch_independent import assert_batch_independent
 from sleuth.testing.deterministic import assert_deterministic
 from sleuth.testing.finite import assert_finite
 from sleuth.testing.learns_one_batch import assert_learns_one_batch
+from sleuth.testing.runs_on import assert_runs_on
 
 __all__ = [
     "assert_all_parameters_train",
@@ -21,4 +22,5 @@ __all__ = [
     "assert_deterministic",
     "assert_finite",
     "assert_learns_one_batch",
+    "assert_runs_on",
 ]

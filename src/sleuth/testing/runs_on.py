@@ -30,8 +30,8 @@ def assert_runs_on(
     where it must be, of a type that the device has. With a `loss`, which is called as loss(outputs, targets), or as
     loss(outputs) where there are no targets, backward runs, too.
 
-    A copy of the model is moved with `.to(device)`, and so are inputs and targets. `numbers="fake"` computes shapes only,
-    for models too large for this machine."""
+    A copy of the model is moved with `.to(device)`, and so are inputs and targets. `numbers="fake"` computes shapes
+    only, for models too large for this machine."""
     __tracebackhide__ = True
     checked_model(model)
     _check(device, loss, targets)
@@ -59,7 +59,7 @@ def _failure(model: Any, inputs: Any, device: Any, loss: Any, targets: Any, numb
         from sleuth.integrations.dry import moved
 
         copy, _ = copied_model((model, loss))
-        there, criterion = moved_parts(copy, device)
+        there, criterion = _moved_parts(copy, device)
         outputs = passed(there, moved(fresh(inputs), str(device)))
         if criterion is not None:
             _loss(criterion, outputs, moved(fresh(targets), str(device))).backward()
@@ -72,7 +72,7 @@ def _failure(model: Any, inputs: Any, device: Any, loss: Any, targets: Any, numb
     return _message(held, str(device))
 
 
-def moved_parts(parts: tuple[Any, Any], device: Any) -> tuple[Any, Any]:
+def _moved_parts(parts: tuple[Any, Any], device: Any) -> tuple[Any, Any]:
     from torch import nn
 
     model, loss = parts

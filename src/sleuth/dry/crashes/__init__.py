@@ -11,7 +11,10 @@ from functools import cache
 from types import ModuleType
 
 from sleuth.dry.crash import Crash
+from sleuth.dry.crashes._outside import is_outside
 from sleuth.findings import Finding
+
+__all__ = ["explained", "in_order", "is_outside"]
 
 
 @cache
@@ -38,9 +41,17 @@ def in_order() -> tuple[tuple[str, ModuleType], ...]:
 
 
 def explained(crash: Crash) -> Finding | None:
-    """What the first that knows this crash says of it."""
+    """What the first that knows this crash says of it; None where it lies outside of the program."""
+    from sleuth.dry import frameworks
+    from sleuth.dry.crashes import _certainty
+
+    if is_outside(crash.error):
+        return None
+    known = frameworks.explain(crash)
+    if known is not None:
+        return known
     for _, module in in_order():
         finding: Finding | None = module.explain(crash)
         if finding is not None:
-            return finding
+            return _certainty.tempered(finding, crash)
     return None

@@ -1,17 +1,19 @@
-"""The words in which torch says that shapes, types or devices do not go together: on the CPU, on a GPU, on fake tensors."""
+"""The words in which torch says that shapes, types or devices do not fit: on the CPU, on a GPU, on fake tensors."""
 
 from __future__ import annotations
 
 import re
 
 _SHAPES = re.compile(
-    r"shapes cannot be multiplied|must match the size of tensor|must match the existing size|is invalid for input of size|"
+    r"shapes cannot be multiplied|must match the size of tensor|must match the existing size|"
+    r"is invalid for input of size|"
     r"Sizes of tensors must match except|expects each tensor to be equal size|doesn't match the broadcast shape|"
     r"Expected size for first two dimensions of batch2|size mismatch, got|inconsistent tensor size|"
     r"does not broadcast with previously seen size|Tensors must have same number of dimensions|"
     r"must have same reduction dim|same number of elements|don't multiply up to the size|"
     r"split_sizes to sum exactly|Halving dimension must be even|must have the same number of columns|"
-    r"size does not match weight size|shape of the mask|attn_mask is|hidden(?:\[\d\])? size|batch size \d+ doesn't match|"
+    r"size does not match weight size|shape of the mask|attn_mask is|"
+    r"hidden(?:\[\d\])? size|batch size \d+ doesn't match|"
     r"to have \d+ channels|running_mean should contain|expected input with shape|must be equal to input_size|"
     r"inconsistent input_size|expecting embedding dimension|size of tensor|Attempting to broadcast|"
     r"weight to be a vector of size equal|could not be broadcast|divisible by the square of upscale_factor|"
@@ -52,7 +54,7 @@ def is_about_types(message: str) -> bool:
 
 
 def is_about_devices(message: str) -> bool:
-    """`Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor)` is; with equal devices it is the type."""
+    """`Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor)` is; of one device it is not."""
     found = _DEVICES.search(message)
     if found is None:
         return False

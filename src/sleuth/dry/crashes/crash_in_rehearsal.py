@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from sleuth import handbook
 from sleuth.dry.crash import Crash
-from sleuth.findings import Evidence, Finding
+from sleuth.dry.crashes import _history
+from sleuth.dry.crashes._told import told
+from sleuth.findings import Finding
 
 FALLBACK = True
+_LONGEST_TITLE = 160
 
 
 def explain(crash: Crash) -> Finding:
-    return handbook.finding(
+    births = crash.call.births if crash.call is not None else ()
+    first = crash.words.splitlines()[0]
+    title = first if len(first) <= _LONGEST_TITLE else f"{first[:_LONGEST_TITLE]}…"
+    return told(
         "crash-in-rehearsal",
-        place=crash.place,
-        title=f"it would crash: {crash.words.splitlines()[0]}",
-        evidence=[Evidence("error", crash.words)],
+        crash,
+        title=f"it would crash: {title}",
+        chain=_history.of_shapes(births[0]) if births else (),
     )

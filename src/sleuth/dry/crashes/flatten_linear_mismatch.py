@@ -25,10 +25,11 @@ def explain(crash: Crash) -> Finding | None:
     sizes = flattened.shape[1:]
     is_a_product = prod(sizes) == found.given and len(sizes) > 1
     given = f"{_words.product(sizes)} = {found.given}" if is_a_product else str(found.given)
+    flatten = _words.operation(found.giver.operation)
     return told(
         "flatten-linear-mismatch",
         crash,
-        title=f"{found.layer} expects {found.expected} features, {_words.operation(found.giver.operation)} gives {given}",
+        title=f"{found.layer} expects {found.expected} features, {flatten} gives {given}",
         evidence=_meant(found, flattened),
         chain=found.chain,
         fixes=[found.fix],

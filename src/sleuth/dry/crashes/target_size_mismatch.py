@@ -35,11 +35,11 @@ def _fix(crash: Crash, prediction: Birth, target: Birth) -> Fix | None:
     name = getattr(_scene.spelling(crash, target), "text", "target")
     if "entropy" in _operation(crash) and "binary" not in _operation(crash) and target.shape[1:] == (1,):
         return Fix(f"one class number for each sample: `{name}.squeeze(1)`")
-    if target.shape + (1,) == prediction.shape:
+    if (*target.shape, 1) == prediction.shape:
         return Fix(
             f"give the target the axis, too: `{name}.unsqueeze(1)`; or take it from the prediction: `.squeeze(1)`"
         )
-    if prediction.shape + (1,) == target.shape:
+    if (*prediction.shape, 1) == target.shape:
         return Fix(f"take the last axis from the target: `{name}.squeeze(-1)`")
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
 from sleuth.dry.crashes import _edits, _holders
 from sleuth.dry.crashes._stray import stray
@@ -17,7 +18,7 @@ REFINES = ("device_mismatch", "tensor_on_cpu_in_forward")
 
 def explain(crash: Crash) -> Finding | None:
     found = stray(crash)
-    if found is None or found.birth.device != "cpu":
+    if found is None or found.birth.device != "cpu" or not _made_with_the_network(found.history):
         return None
     holder = _holders.plain_tensor(crash, found.history)
     if holder is None:
@@ -37,14 +38,17 @@ def explain(crash: Crash) -> Finding | None:
     )
 
 
+def _made_with_the_network(history: tuple[Birth, ...]) -> bool:
+    """A tensor that a method made later was there for no move to leave behind."""
+    return any(one.code is not None and one.code.co_name == "__init__" for one in history)
+
+
 def _fix(attribute: str, written: tuple[str, ast.Assign | ast.AnnAssign] | None) -> Fix:
     title = f'self.register_buffer("{attribute}", ...)'
-    if written is None or not isinstance(written[1], ast.Assign) or len(written[1].targets) != 1:
+    if written is None or not isinstance(written[1], ast.Assign):
         return Fix(title)
-    filename, statement = written
-    target = statement.targets[0]
-    text = ast.unparse(target)
-    if text != f"self.{attribute}":
+    filename, target, value = written[0], written[1].targets[0], written[1].value
+    if len(written[1].targets) != 1 or ast.unparse(target) != f"self.{attribute}":
         return Fix(title)
-    head = _edits.between(filename, target, statement.value, f'self.register_buffer("{attribute}", ')
-    return Fix(title, (head, _edits.put_behind(filename, statement.value, ")")))
+    head = _edits.between(filename, target, value, f'self.register_buffer("{attribute}", ')
+    return Fix(title, (head, _edits.put_behind(filename, value, ")")))

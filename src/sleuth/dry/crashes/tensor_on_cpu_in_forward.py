@@ -41,7 +41,7 @@ def explain(crash: Crash) -> Finding | None:
     return told(
         "tensor-on-cpu-in-forward",
         crash,
-        title=f"{_words.operation(origin.operation)} in {origin.layer} makes a tensor on the CPU, the rest is on {found.wanted}",
+        title=f"{_words.operation(origin.operation)} in {origin.layer} stays on the CPU, the rest is on {found.wanted}",
         evidence=found.evidence,
         chain=found.chain,
         fixes=[_fix(crash, found, origin)],

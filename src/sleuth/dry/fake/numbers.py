@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from sleuth.dry.fake import guesses, hollow, operations, own_answers, reality, values
+from sleuth.dry.fake import guesses, hollow, lenient, operations, own_answers, reality, values
 from sleuth.dry.fake.operations import Operation
 from sleuth.dry.fake.plans import Plans
 
@@ -86,6 +86,8 @@ class Numbers(TorchDispatchMode):
         self, func: Any, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[torch.Tensor]
     ) -> Any:
         """What the call returns and does, as far as that can be told without numbers."""
+        if lenient.is_refused(operation.name, args, kwargs):
+            return reality.in_its_own_words(func, args, kwargs)
         own = own_answers.TABLE.get(operation.name)
         if own is not None:
             result = own(self, func, args, kwargs)
@@ -101,7 +103,7 @@ class Numbers(TorchDispatchMode):
         except reality.WrongTypes as wrong:
             raise wrong.error from None
         except Exception:
-            return reality.in_its_own_words(func, operation, args, kwargs)
+            return reality.in_its_own_words(func, args, kwargs)
         changed = operations.changed_tensors(operation, args, kwargs)
         guess = guesses.of(self.stage, func, operation, args, kwargs)
         for one in changed:

@@ -16,17 +16,19 @@ _ABOUT_TYPES = re.compile(
     r"not implemented for '(?!Half|BFloat16|ComplexHalf|Float8|UInt)|same d?type|scalar type|dtype|"
     r"type .* should be the same|can't be cast"
 )
-# Check their types in the kernel itself, which the fake ones skip. All take tensors that have a single element.
+# Check their types in the kernel itself, which the fake ones skip. All of them can be given tiny tensors.
 _TYPED_IN_KERNEL = frozenset(
     """mm addmm bmm baddbmm addbmm mv addmv dot vdot addr _softmax _log_softmax nll_loss_forward nll_loss2d_forward
     binary_cross_entropy binary_cross_entropy_with_logits index_add index_add_ index_copy index_copy_ mse_loss
     smooth_l1_loss huber_loss soft_margin_loss multi_margin_loss multilabel_margin_loss_forward embedding gather scatter
     scatter_ scatter_add scatter_add_ index_select take masked_fill masked_fill_ masked_scatter masked_scatter_ lerp lerp_
     bernoulli bernoulli_ multinomial mean std var var_mean cumsum cumprod sort topk logsumexp norm linalg_vector_norm
-    linalg_inv_ex linalg_cholesky_ex linalg_qr linalg_eigh _linalg_eigh _linalg_svd _linalg_det avg_pool2d
-    adaptive_avg_pool2d _adaptive_avg_pool2d native_dropout erfinv trace kthvalue median normal normal_ uniform_ renorm
+    linalg_inv_ex linalg_cholesky_ex linalg_qr linalg_eigh _linalg_eigh _linalg_svd _linalg_det avg_pool2d avg_pool3d
+    native_layer_norm native_batch_norm _native_batch_norm_legit native_dropout erfinv trace kthvalue median normal normal_ uniform_ renorm
     _cdist_forward convolution""".split()
 )
+# A kernel or window of the usual size must fit in.
+_SIDES = {"avg_pool2d": 16, "avg_pool3d": 8}
 _tried: set[Any] = set()
 
 
@@ -45,7 +47,10 @@ def check_types(func: Any, operation: Operation, args: tuple[Any, ...], kwargs: 
     if key in _tried:
         return
     try:
-        func(*_tiny(args), **{name: _tiny(value) for name, value in kwargs.items()})
+        side = _SIDES.get(operation.name, 1)
+        if operation.name == "native_layer_norm":
+            args = (args[0], [1] * len(args[1]), *args[2:])
+        func(*_tiny(args, side), **{name: _tiny(value, side) for name, value in kwargs.items()})
     except (RuntimeError, NotImplementedError, IndexError, ValueError) as error:
         if _ABOUT_TYPES.search(str(error)):
             raise WrongTypes(error.with_traceback(None)) from None
@@ -60,15 +65,15 @@ def _types(value: Any) -> Any:
     return type(value)
 
 
-def _tiny(value: Any) -> Any:
+def _tiny(value: Any, side: int) -> Any:
     if isinstance(value, torch.Tensor):
-        return torch.zeros((1,) * value.dim(), dtype=value.dtype)
+        return torch.zeros((side,) * value.dim(), dtype=value.dtype)
     if isinstance(value, (list, tuple)):
-        return type(value)(_tiny(one) for one in value)
+        return type(value)(_tiny(one, side) for one in value)
     return value
 
 
-def in_its_own_words(func: Any, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def in_its_own_words(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The call as the real kernel takes it, after the fake one has refused it: real kernels check before they compute."""
     return _with_forgotten_numbers(func(*_sane(args), **{name: _sane(value) for name, value in kwargs.items()}))
 

@@ -70,7 +70,7 @@ def _along_dim(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
         return
     if _outside(index, tensor.shape[dim]):
         others = [_flat(one.shape, one.dtype) if isinstance(one, torch.Tensor) else one for one in args[3:]]
-        func(torch.zeros(tensor.shape, dtype=tensor.dtype), dim, index, *others, **kwargs)
+        func(torch.empty(tensor.shape, dtype=tensor.dtype), dim, index, *others, **kwargs)
 
 
 def _positions(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -81,7 +81,8 @@ def _positions(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None
     for dim, index in used:
         if _is_known(index) and dim < tensor.dim() and _outside(index, tensor.shape[dim], -tensor.shape[dim]):
             only = [index if other == dim else None for other in range(len(indices))]
-            torch.ops.aten.index.Tensor(_flat(tensor.shape, tensor.dtype), only)
+            shape = tuple(size if other == dim else 1 for other, size in enumerate(tensor.shape))
+            torch.ops.aten.index.Tensor(_flat(shape, tensor.dtype), only)
 
 
 def _take(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -42,7 +42,9 @@ def _tell(notes: Notes, name: str, rehearse: Rehearse) -> None:
         notes.callers.append(users_frame(sys._getframe(1)))
         notes.unlike_declared = declared.unlike(self, options["x"])
         try:
-            return rehearse(notes, self, {**options, **extra}, functools.partial(original, self))
+            result = rehearse(notes, self, {**options, **extra}, functools.partial(original, self))
+            notes.unlike_declared = None
+            return result
         finally:
             notes.training = False
             notes.callers.pop()

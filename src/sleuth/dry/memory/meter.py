@@ -123,8 +123,9 @@ class Moments(Watcher):
                 self.meter.owners.take_stock()
         self.table.entered(module, args)
 
-    def left(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
-        """It is over; `output` is None where it raised."""
+    def left(self, module: Any, args: tuple[Any, ...], *rest: Any) -> None:
+        """It is over. `rest` is what it was given by name and its output; where it raised, torch passes None alone."""
+        kwargs, output = rest if len(rest) == 2 else ({}, None)
         self.table.left(module, args, kwargs, output)
         self.meter.forwards = max(0, self.meter.forwards - 1)
 

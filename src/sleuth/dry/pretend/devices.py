@@ -7,16 +7,12 @@ from typing import Any
 
 import torch
 
+from sleuth.dry.pretend.errors import invalid_ordinal
 from sleuth.dry.scenario import Scenario
 
 CPU = "cpu"
 META = "meta"
-_NO_SUCH_CARD = (
-    "CUDA error: invalid device ordinal\n"
-    "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be"
-    " incorrect.\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
-    "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"
-)
+
 
 
 class Devices:
@@ -42,7 +38,7 @@ class Devices:
             return str(device)
         index = self.current if device.index is None else device.index
         if index >= self.count:
-            raise getattr(torch, "AcceleratorError", RuntimeError)(_NO_SUCH_CARD)
+            raise invalid_ordinal()
         return f"{device.type}:{index}"
 
     def is_pretended(self, device: Any) -> bool:

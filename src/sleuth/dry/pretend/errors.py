@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import torch
 
 from sleuth.dry.births import Birth, Call
-from sleuth.dry.pretend.errors_of_place import device_mismatch, given, type_name
+from sleuth.dry.pretend.errors_of_place import MIND_NUMBERS, device_mismatch, given, type_name
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
 __all__ = [
+    "MIND_NUMBERS",
     "device_asserted",
     "device_mismatch",
     "invalid_ordinal",

@@ -74,6 +74,8 @@ gru_cell           addmm                   input hx w_ih w_hh b_ih b_hh     self
 rnn_tanh_cell      addmm                   input hx w_ih w_hh b_ih b_hh     self=b_ih mat1=input mat2=w_ih
 rnn_relu_cell      addmm                   input hx w_ih w_hh b_ih b_hh     self=b_ih mat1=input mat2=w_ih
 """
+# A number on the CPU may be used anywhere, but not by these.
+MIND_NUMBERS = {"embedding", "index_select", "gather", "take", "cross_entropy", "nll_loss"}
 _RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 _CONVOLUTIONS = {f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)}
 _TYPES = {
@@ -163,6 +165,8 @@ def _kernels_of(call: Call) -> Iterator[_Kernel]:
         kernel = table[call.operation]
         if call.operation in ("cross_entropy", "nll_loss") and _is_of_pictures(call):
             kernel = _Kernel("_nll_loss2d_forward", kernel.signature, kernel.checks)
+        if call.operation in ("scatter", "scatter_") and not given(call, kernel.signature)["src"]:
+            kernel = _Kernel(kernel.wrapper.replace("_src", "_value"), kernel.signature, kernel.checks)
         if call.operation == "batch_norm" and given(call, kernel.signature)["input"][0].device == CPU:
             kernel = _Kernel("_native_batch_norm", kernel.signature, kernel.checks)
         yield kernel

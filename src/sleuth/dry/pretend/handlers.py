@@ -59,9 +59,12 @@ def table() -> dict[Any, Handler]:
         torch.as_tensor: _as_tensor,
         T.untyped_storage: _storage,
         T.data_ptr: _plain,
+        torch._has_compatible_shallow_copy_type: _plain,
         T.record_stream: _nothing,
         T.__hash__: _plain,
         T.register_hook: _plain,
+        torch._C._VariableFunctions._pack_padded_sequence: _packed,
+        torch._C._VariableFunctions._pad_packed_sequence: _packed,
         **dict.fromkeys(MASKING, _masked),
     }
 
@@ -88,8 +91,6 @@ _ANYWHERE = {
     "is_set_to",
     "ctc_loss",
     "pack_padded_sequence",
-    "_pack_padded_sequence",
-    "_pad_packed_sequence",
     "_foreach_copy_",
     "_has_compatible_shallow_copy_type",
     "swap_tensors",
@@ -117,6 +118,20 @@ def _masked(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     parts = [one for given in args for one in (given if isinstance(given, tuple) else (given,))]
     mode.stage.acts["mask"] += any(isinstance(one, T) and one.dtype == torch.bool for one in parts)
     return UNANSWERED
+
+
+def _packed(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Of the two tensors it gives, the lengths are always on the CPU; those it is given must be."""
+    lengths = args[1]
+    if isinstance(lengths, T) and mode.shown_label(lengths) != CPU:
+        words = f"{lengths.dim()}D {mode.shown_label(lengths)} {str(lengths.dtype)[6:].replace('int64', 'Long')} tensor"
+        error = RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {words}")
+        raise_at(mode, error, func, args, kwargs)
+    data, made = func(*args, **kwargs)
+    birth = mode.birth(args[0])
+    mode.settle(data, birth.device, func.__name__.strip("_"), (birth,))
+    mode.settle(made, CPU, func.__name__.strip("_"), (birth,))
+    return data, made
 
 
 def _device(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
-from sleuth.dry.pretend.amp import in_float32
+from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils import _device
 
 from sleuth.dry.births import Argument, Birth, Call
-from sleuth.dry.pretend import errors, handlers
+from sleuth.dry.pretend import amp, errors, handlers, mps
 from sleuth.dry.pretend.devices import CPU, META
 from sleuth.program import users_frame
 
@@ -119,9 +119,14 @@ class Mode(TorchFunctionMode):
                 if self.devices.is_pretended(wanted):
                     kwargs = {**kwargs, "device": CPU}
                 label = wanted
-            self._check_generator(kwargs, label)
+            self._check_generator(kwargs, label if given else label or CPU)
             self.stage.now_on = label or CPU
+            refusal = errors.refused(call)
+            if refusal is not None:
+                raise refusal
             result = self._run(func, args, kwargs, label)
+            if self.devices.kind == "mps" and label is not None and label.startswith("mps"):
+                mps.refuse_float64(result)
         except Exception as error:
             translated = errors.translated(error, call, self.stage)
             if not hasattr(translated, "__sleuth_call__"):
@@ -132,8 +137,7 @@ class Mode(TorchFunctionMode):
         finally:
             self.stage.now_on = before
         self._settle_results(call, func, args, result, label or CPU)
-        for watcher in self.stage.watchers:
-            watcher.called(call, func, args, kwargs, result)
+        self.stage.tell("called", call, func, args, kwargs, result)
         return result
 
     def _run(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], label: str | None) -> Any:
@@ -145,11 +149,11 @@ class Mode(TorchFunctionMode):
                 return answer
         self.stage.purse.spend(func, args, kwargs)
         try:
-            return func(*args, **kwargs)
+            return amp.run(func, args, kwargs, label, name_of(func))
         except (RuntimeError, NotImplementedError) as error:
             if label in (None, CPU, META) or not _ONLY_ON_CARDS.search(str(error)):
                 raise
-        return in_float32(func, args, kwargs)
+        return amp.in_float32(func, args, kwargs)
 
     def _call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         code, instruction = _users_line()
@@ -173,14 +177,16 @@ class Mode(TorchFunctionMode):
         alone: str | None = None
         for tensor in given:
             label = self.label(tensor)
-            if label is None or label == META:
+            if label is None or label == META or is_lazy(tensor):
                 continue
-            if label == CPU and tensor.dim() == 0:
+            if label == CPU and tensor.dim() == 0 and call.operation not in errors.MIND_NUMBERS:
                 alone = CPU
             else:
                 where.setdefault(label, tensor)
         if len(where) > 1 and not handlers.may_differ(self, func, args):
-            raise errors.device_mismatch(call, tuple(where))
+            mismatch = errors.device_mismatch(call, tuple(where))
+            if mismatch is not None:
+                raise mismatch
         own = self.label(args[0]) if args and isinstance(args[0], torch.Tensor) else None
         if own is not None and (own in where or not where):
             return own

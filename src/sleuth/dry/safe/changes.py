@@ -38,12 +38,12 @@ class Changes:
             raise _error(errno.EEXIST)
         if not kind and not create:
             raise _error(errno.ENOENT)
-        if kind in (stat.S_IFDIR, stat.S_IFIFO, stat.S_IFCHR):
-            return self.layers.where(place)
+        if kind == stat.S_IFDIR:
+            raise _error(errno.EISDIR)
         with self._one_at_a_time:
             if not kind:
                 self._make_room(place)
-            elif truncate:
+            elif truncate or kind != stat.S_IFREG:
                 self._replace(place)
             else:
                 self._allow(place)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sleuth.dry.safe.changes import Changes
-from sleuth.dry.safe.layers import real
+from sleuth.dry.safe.layers import real, stream
 
 _ALTER = {
     "utime": "touch",
@@ -46,9 +46,11 @@ def _open(changes: Changes) -> Callable[..., int]:
         if layers.clean and not writing:
             return real.open(path, flags, mode, dir_fd=dir_fd)  # type: ignore[no-any-return]
         place = layers.place(path, dir_fd, follow=not flags & getattr(os, "O_NOFOLLOW", 0))
+        if place is None and writing and (descriptor := stream(path)) is not None:
+            return real.dup(descriptor)  # type: ignore[no-any-return]
         if place is None:
             return real.open(path, flags, mode, dir_fd=dir_fd)  # type: ignore[no-any-return]
-        with _named(path):
+        with _Named(path):
             if not writing:
                 return real.open(layers.where(place), flags, mode)  # type: ignore[no-any-return]
             if flags & getattr(os, "O_TMPFILE", 0) == getattr(os, "O_TMPFILE", -1):
@@ -61,7 +63,7 @@ def _open(changes: Changes) -> Callable[..., int]:
     return open
 
 
-class _named:
+class _Named:
     """Errors of the system speak of the path that the program gave."""
 
     def __init__(self, path: Any, second: Any = None) -> None:
@@ -84,7 +86,7 @@ def _on_a_place(changes: Changes, name: str, act: Callable[..., Any], follow: bo
         if place is None and original is not None:
             return original(path, *args, **options)
         options.pop("dir_fd", None)
-        with _named(path):
+        with _Named(path):
             return act(place, *args, **options)
 
     return call
@@ -108,7 +110,7 @@ def _making(changes: Changes) -> dict[str, Callable[..., Any]]:
 
     def symlink(source: Any, target: Any, target_is_directory: bool = False, *, dir_fd: int | None = None) -> None:
         place = changes.layers.place(target, dir_fd, follow=False)
-        with _named(source, target):
+        with _Named(source, target):
             changes.make(place or "", "link", lambda above: real.symlink(source, above))
 
     return {
@@ -128,7 +130,7 @@ def _moving(changes: Changes) -> dict[str, Callable[..., Any]]:
     def move(source: Any, target: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
         old = changes.layers.place(source, src_dir_fd, follow=False)
         new = changes.layers.place(target, dst_dir_fd, follow=False)
-        with _named(source, target):
+        with _Named(source, target):
             changes.move(old or "", new or "")
 
     def link(
@@ -141,7 +143,7 @@ def _moving(changes: Changes) -> dict[str, Callable[..., Any]]:
     ) -> None:
         old = changes.layers.place(source, src_dir_fd, follow_symlinks)
         new = changes.layers.place(target, dst_dir_fd, follow=False)
-        with _named(source, target):
+        with _Named(source, target):
             changes.make(new or "", "link", lambda above: real.link(changes.lift(old or ""), above))
 
     return {"rename": move, "replace": move, "link": link}

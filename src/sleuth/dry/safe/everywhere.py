@@ -44,7 +44,9 @@ def replace_in_classes(patches: Patches, stands: dict[Any, Any]) -> None:
     """pathlib and glob keep some functions in classes, each Python version others."""
     new = {id(original): stand for original, stand in stands.items()}
     for module in (pathlib, glob):
-        for owner in [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]:
+        for owner in [
+            one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__
+        ]:
             for key, value in list(vars(owner).items()):
                 if id(getattr(value, "__func__", value)) in new:
                     patches.set(owner, key, new[id(getattr(value, "__func__", value))])

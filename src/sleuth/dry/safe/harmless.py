@@ -7,29 +7,42 @@ import shlex
 from collections.abc import Sequence
 
 _ASK_ONLY = frozenset(
-    "arch basename cat dirname df du echo false free getconf grep groups head hostid id ldd ls lscpu lsmod lspci lsb_release"
-    " nproc nvidia-smi printenv printf ps pwd readlink realpath rocm-smi stat sw_vers tail test true tty uname uptime vm_stat"
-    " wc which whoami fc-list".split()
+    "arch basename cat df dirname du echo false fc-list free getconf grep groups head hostid id ldd ls lsb_release"
+    " lscpu lsmod lspci nproc printenv printf ps pwd readlink realpath stat sw_vers tail test true tty uname uptime"
+    " vm_stat wc which whoami".split()
 )
-# These only ask with one of these as their first argument.
+_BUILDERS = "c++ cc clang clang++ cmake g++ gcc hipcc icpx icx ld make ninja nvcc".split()
+_BUILDERS_ASK = "--version -v -V -dumpversion -dumpfullversion -dumpmachine -print-search-dirs".split()
+# These only ask when their arguments begin so; "" is no argument at all.
 _ASK_WITH = {
-    "git": "rev-parse describe log status show diff ls-files ls-tree rev-list name-rev cat-file version --version".split(),
+    "date": ["", "-u"],
+    "hostname": ["", "-f", "-s", "-i", "-I", "-d", "-A", "--fqdn", "--short", "--ip-address", "--all-ip-addresses"],
     "ldconfig": ["-p"],
-    "sysctl": ["-n"],
     "scontrol": ["show"],
-    "tput": ["cols", "lines", "colors"],
     "stty": ["size", "-a"],
-    **dict.fromkeys(("hostname", "date"), [""]),
-    **dict.fromkeys(
-        ("gcc", "g++", "cc", "c++", "clang", "clang++", "nvcc", "hipcc", "icx", "icpx", "ninja", "cmake", "make", "ld"),
-        "--version -v -V -dumpversion -dumpfullversion -dumpmachine -print-search-dirs".split(),
-    ),
+    "sysctl": ["-n"],
+    "tput": ["cols", "lines", "colors"],
+    "git": [
+        *"--version cat-file describe diff log ls-files ls-tree name-rev rev-list rev-parse show status".split(),
+        *("branch --show-current", "config --get", "config --list", "remote -v", "remote get-url"),
+    ],
 }
-# And these make some of them write, or run something else.
-_NEVER = ("--output", "--ext-diff", "--open-files-in-pager", "--textconv", "-c", "--config-env", "--upload-pack", "--exec")
-_GPU_SETTINGS = frozenset(
-    "-pm -e -p -c -r -ac -rac -pl -am -caa -acp -lgc -rgc -lmc -rmc -mig -f -gtt -cc drain vgpu mig -i".split()
-) - {"-i"}
+# These make git write, or run something else.
+_GIT_NEVER = ("--output", "--ext-diff", "--textconv", "-c", "--config-env", "--exec")
+_GPU_QUESTIONS = (
+    "--query",
+    "--format",
+    "-L",
+    "--list-gpus",
+    "-q",
+    "-i",
+    "--id",
+    "-d",
+    "--display",
+    "-h",
+    "--version",
+    "--show",
+)
 _JOINTS = frozenset(("|", "||", "&&", ";"))
 _NOWHERE = ("/dev/null", "&1", "&2")
 
@@ -39,16 +52,24 @@ def harmless(command: Sequence[str]) -> bool:
     if not command:
         return False
     name, arguments = os.path.basename(command[0]), list(command[1:])
-    if any(argument.startswith(_NEVER) for argument in arguments) and name in ("git", "nvidia-smi"):
-        return False
     if name in ("nvidia-smi", "rocm-smi"):
-        return not any(argument.partition("=")[0] in _GPU_SETTINGS for argument in arguments)
-    if name == "git" and arguments[:1] == ["-C"]:
-        arguments = arguments[2:]
-    if name in _ASK_WITH:
-        first = arguments[0] if arguments else ""
-        return first in _ASK_WITH[name] or (name == "date" and first.startswith("+")) or (name == "hostname" and first[:1] == "-" and first not in ("-F", "-b", "--file", "--boot"))
-    return name in _ASK_ONLY
+        return _only_asks_the_card(arguments)
+    if name == "git":
+        if any(argument.startswith(_GIT_NEVER) for argument in arguments):
+            return False
+        arguments = arguments[2:] if arguments[:1] == ["-C"] else arguments
+    if name in _BUILDERS:
+        return len(arguments) == 1 and arguments[0] in _BUILDERS_ASK
+    if name not in _ASK_WITH:
+        return name in _ASK_ONLY
+    first, both = " ".join(arguments[:1]), " ".join(arguments[:2])
+    return first in _ASK_WITH[name] or both in _ASK_WITH[name] or (name == "date" and first.startswith("+"))
+
+
+def _only_asks_the_card(arguments: list[str]) -> bool:
+    if arguments and not arguments[0].startswith("-"):
+        return arguments[0] == "topo"
+    return all(argument.startswith(_GPU_QUESTIONS) for argument in arguments if argument.startswith("-"))
 
 
 def harmless_line(line: str) -> bool:
@@ -56,7 +77,9 @@ def harmless_line(line: str) -> bool:
     if any(mark in line for mark in ("$(", "`", "<(", ">(", "\n")):
         return False
     try:
-        words = list(shlex.shlex(line, posix=True, punctuation_chars=True))
+        lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+        lexer.whitespace_split, lexer.commenters = True, ""
+        words = list(lexer)
     except ValueError:
         return False
     return all(harmless(command) for command in _commands(words))

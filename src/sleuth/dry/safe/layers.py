@@ -1,4 +1,4 @@
-"""Two layers seen as one file system: what the program writes lies above, in the scratch folder; the real files below."""
+"""Two layers seen as one file system: what the program writes lies above, in scratch, and the real files below."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Layers:
         if not text or "\0" in text:
             return None
         absolute = posixpath.join(self.cwd if dir_fd is None else self.folder_behind(dir_fd), text)
-        return None if _is_device(absolute) else self.canonical(absolute, follow)
+        return None if is_device(absolute) else self.canonical(absolute, follow)
 
     def folder_behind(self, descriptor: int) -> str:
         """The folder that a descriptor was opened on."""
@@ -172,7 +172,18 @@ def _parts(path: str) -> list[str]:
     return [part for part in reversed(path.split("/")) if part and part != "."]
 
 
-def _is_device(absolute: str) -> bool:
+def stream(path: Any) -> int | None:
+    """The descriptor that a path such as /dev/stdout stands for: where that is a file, it must not be opened anew."""
+    known = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+    if path in known:
+        return known[path]
+    if isinstance(path, str) and path.startswith(("/dev/fd/", "/proc/self/fd/")):
+        number = path.rpartition("/")[2]
+        return int(number) if number.isdigit() else None
+    return None
+
+
+def is_device(absolute: str) -> bool:
     if absolute.startswith("/dev/"):
         return absolute[5:] in _DEVICES or absolute.startswith(_DEVICE_FOLDERS)
     return absolute.startswith("/proc/")

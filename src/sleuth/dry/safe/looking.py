@@ -16,7 +16,9 @@ _NOT_FOLLOWING = ("lstat", "readlink")
 def stands(layers: Layers) -> dict[str, Callable[..., Any]]:
     """What to put in place of each function."""
     follows = {**dict.fromkeys(_FOLLOWING, True), **dict.fromkeys(_NOT_FOLLOWING, False)}
-    found = {name: _look(layers, getattr(real, name), follow) for name, follow in follows.items() if hasattr(real, name)}
+    found = {
+        name: _look(layers, getattr(real, name), follow) for name, follow in follows.items() if hasattr(real, name)
+    }
     return {**found, **_folders(layers), **_current_folder(layers)}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sleuth.dry.safe.changes import Changes
+from sleuth.dry.safe.layers import real, stream
 
 
 def stand(changes: Changes) -> Callable[..., Any]:
@@ -20,7 +21,8 @@ def stand(changes: Changes) -> Callable[..., Any]:
             return _io.open(file, mode, *args, **options)
         place = layers.place(file)
         if place is None:
-            return _io.open(file, mode, *args, **options)
+            descriptor = stream(file) if writing else None
+            return _io.open(file if descriptor is None else real.dup(descriptor), mode, *args, **options)
         try:
             where = _for_writing(changes, place, mode) if writing else layers.where(place)
             opened = _io.open(where, mode, *args, **options)

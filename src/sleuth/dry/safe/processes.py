@@ -140,7 +140,7 @@ def _waiting() -> dict[str, Callable[..., Any]]:
         return (pid, 0) if is_pretended(pid) else real.waitpid(pid, options)
 
     def getpgid(pid: int) -> int:
-        return pid if is_pretended(pid) else real.getpgid(pid)  # type: ignore[no-any-return]
+        return pid if is_pretended(pid) else real.getpgid(pid)
 
     return {"waitpid": waitpid, "getpgid": getpgid}
 

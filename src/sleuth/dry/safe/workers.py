@@ -9,7 +9,7 @@ import queue
 import threading
 import types
 from collections.abc import Callable
-from multiprocessing.pool import ThreadPool
+from multiprocessing.pool import Pool, ThreadPool
 from typing import Any
 
 from sleuth.dry.patches import Patches
@@ -28,6 +28,7 @@ def install(patches: Patches, tell: Tell, package: str = "multiprocessing") -> N
     def start(self: Any) -> None:
         tell("process", f"multiprocessing.Process {_target(self)}")
         self._popen = Ended()
+        self._sentinel = self._popen.sentinel
 
     patches.set(process.BaseProcess, "start", start)
     patches.set(pool, "Pool", PoolHere)
@@ -47,7 +48,7 @@ def install_executor(patches: Patches) -> None:
     """Tasks of a ProcessPoolExecutor are done at once, in this process."""
     executor = importlib.import_module("concurrent.futures.process").ProcessPoolExecutor
 
-    def __init__(self: Any, *args: Any, initializer: Any = None, initargs: Any = (), **options: Any) -> None:
+    def begin(self: Any, *args: Any, initializer: Any = None, initargs: Any = (), **options: Any) -> None:
         if initializer is not None:
             initializer(*initargs)
 
@@ -59,7 +60,7 @@ def install_executor(patches: Patches) -> None:
             future.set_exception(error)
         return future
 
-    patches.set(executor, "__init__", __init__)
+    patches.set(executor, "__init__", begin)
     patches.set(executor, "submit", submit)
     patches.set(executor, "shutdown", lambda self, wait=True, *, cancel_futures=False: None)
 
@@ -97,7 +98,8 @@ class PoolHere(ThreadPool):
         maxtasksperchild: int | None = None,
         context: Any = None,
     ) -> None:
-        super().__init__(1, initializer, initargs)
+        # Not ThreadPool's, which asks for the class by its name, and would find this one.
+        Pool.__init__(self, 1, initializer, initargs)
 
 
 class ManagerHere:
@@ -109,18 +111,14 @@ class ManagerHere:
     Condition, Barrier = threading.Condition, threading.Barrier
     dict, list = dict, list
     Namespace = types.SimpleNamespace
+    Value = staticmethod(lambda kind, value, lock=True: types.SimpleNamespace(value=value))
+    Array = staticmethod(lambda kind, values, lock=True: [*values])
 
     def __init__(self, *args: Any, **options: Any) -> None:
         pass
 
     def start(self, *args: Any, **options: Any) -> None:
         pass
-
-    def Value(self, kind: Any, value: Any, lock: bool = True) -> types.SimpleNamespace:
-        return types.SimpleNamespace(value=value)
-
-    def Array(self, kind: Any, values: Any, lock: bool = True) -> Any:
-        return [*values]
 
     def shutdown(self) -> None:
         pass

@@ -11,8 +11,9 @@ from typing import Any
 
 from sleuth.program import is_users
 
-# Whoever goes over all parts of a module, or asks for them by a name that is put together, may mean any of them.
-_ALL_PARTS = {"children", "named_children", "modules", "named_modules", "_modules", "get_submodule", "__dict__"}
+# Whoever calls the parts of a module one after the other, or by a name that is put together, may mean any of them.
+# (`modules()` and `vars()` are no sign of it: they initialise, count and print.)
+_ALL_PARTS = {"children", "named_children", "_modules", "get_submodule"}
 
 
 def is_users_class(kind: type) -> bool:
@@ -36,7 +37,7 @@ def _file_of(kind: type) -> str | None:
 
 @lru_cache(maxsize=128)
 def _read_in(file: str) -> frozenset[str]:
-    """The attributes that a file reads outside of constructors. `getattr` counts as reading all of them."""
+    """The attributes that a file reads outside of constructors."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
     except SyntaxError:
@@ -45,9 +46,15 @@ def _read_in(file: str) -> frozenset[str]:
     for node in _outside_of_constructors(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             names.add(node.attr)
-        elif isinstance(node, ast.Name) and node.id in ("getattr", "vars"):
-            names |= _ALL_PARTS
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
+            names |= _asked_for(node)
     return frozenset(names)
+
+
+def _asked_for(call: ast.Call) -> set[str]:
+    """What `getattr(self, name)` may read."""
+    name = call.args[1] if len(call.args) > 1 else None
+    return {str(name.value)} if isinstance(name, ast.Constant) else _ALL_PARTS
 
 
 def _outside_of_constructors(node: Any) -> Iterator[ast.AST]:

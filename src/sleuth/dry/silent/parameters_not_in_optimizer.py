@@ -104,11 +104,12 @@ class Watch(Watcher):
         """Only now: an optimiser for the rest may be made late."""
         if error is not None and not isinstance(error, SystemExit):
             return
-        by_line: dict[Place | None, list[_Orphan]] = {}
+        by_line: dict[tuple[str, int] | None, list[_Orphan]] = {}
         for orphan in self._orphans.values():
-            by_line.setdefault(orphan.place, []).append(orphan)
+            line = None if orphan.place is None else (orphan.place.path, orphan.place.line)
+            by_line.setdefault(line, []).append(orphan)
         for orphans in by_line.values():
-            self.stage.journal.finding(_finding(orphans[0], len(self._orphans)))
+            self.stage.journal.finding(_finding(orphans[0], len(orphans)))
 
 
 def _making(birth: Birth | None) -> Birth | None:

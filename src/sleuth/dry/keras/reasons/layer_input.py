@@ -15,6 +15,8 @@ _AXES = re.compile(r"expected (min_|max_)?ndim=(\d+), found ndim=(\d+)\. Full sh
 def explain(trouble: Trouble) -> Finding | None:
     if "is incompatible with the layer" not in trouble.text or trouble.layer is None:
         return None
+    if trouble.notes.unlike_declared is not None:  # no layer is to blame for that
+        return None
     axis, axes = _AXIS.search(trouble.text), _AXES.search(trouble.text)
     if axis is not None:
         return _size(trouble, int(axis[1]), int(axis[2]), shape_in(axis[3]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sleuth.dry.crashes._certainty import tempered
 from sleuth.dry.keras.trouble import Trouble
 from sleuth.findings import Finding
 
@@ -15,9 +16,11 @@ def explain(trouble: Trouble) -> Finding | None:
         return None
     sizes = {name: count.strip() for name, count in _SIZES.findall(trouble.text)}
     told = " and ".join(f"{name} has {count}" for name, count in sizes.items())
-    return trouble.finding(
+    finding = trouble.finding(
         "shape-mismatch",
         f"not as many labels as samples: {told}",
         [(f"samples in {name}", count) for name, count in sizes.items()],
         ["cut or filter both in the same way"],
     )
+    # Rows that were gathered in a loop are fewer where the rehearsal cut it short.
+    return tempered(finding, trouble.crash)

@@ -35,7 +35,7 @@ class Agent:
         picked = self.random.choice(len(self.memory), batch_size)
         states, actions, rewards, nexts, dones = (np.array(part) for part in zip(*(self.memory[i] for i in picked)))
         states, nexts = (torch.as_tensor(part, device=self.device) for part in (states, nexts))
-        actions = torch.as_tensor(actions.astype(np.int32), device=self.device)
+        actions = torch.as_tensor(actions.astype(np.int8), device=self.device)
         rewards, dones = (torch.as_tensor(p, dtype=torch.float32, device=self.device) for p in (rewards, dones))
         values = self.q(states).gather(1, actions.unsqueeze(1)).squeeze(1)
         with torch.no_grad():

@@ -1,0 +1,34 @@
+"""Types that do not go together, where nothing more special is known."""
+
+from __future__ import annotations
+
+from sleuth.dry.crash import Crash
+from sleuth.dry.crashes import _history, _messages, _words
+from sleuth.dry.crashes._odd_type import births_of, odd_type
+from sleuth.dry.crashes._told import told
+from sleuth.findings import Finding, Fix
+
+
+def explain(crash: Crash) -> Finding | None:
+    if not _messages.is_about_types(crash.message):
+        return None
+    found = odd_type(crash)
+    if found is not None:
+        named = found.spelling.text if found.spelling is not None else ""
+        return told(
+            "dtype-mismatch",
+            crash,
+            title=f"{found.name} is {found.birth.dtype}, {found.other.name or 'the rest'} is {found.wanted}",
+            evidence=found.evidence,
+            chain=found.chain,
+            fixes=[Fix(f"{named}.to(torch.{found.wanted})")],
+        )
+    birth = next((one for one in births_of(crash) if not _history.is_weight(one)), None)
+    if birth is None or crash.call is None:
+        return told("dtype-mismatch", crash, title=crash.message.splitlines()[0])
+    return told(
+        "dtype-mismatch",
+        crash,
+        title=f"{_words.operation(crash.call.operation)} cannot be done with {_words.of_type(birth.dtype)}",
+        chain=_history.of_types(birth),
+    )

@@ -1,0 +1,172 @@
+"""What runs only on a card, and where the rehearsal therefore ends; and compilation, which it does without."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from sleuth.program import is_users
+
+if TYPE_CHECKING:
+    from sleuth.dry.stage import Stage
+
+
+def cannot_go_on(what: str) -> Callable[..., Any]:
+    """A function that ends the rehearsal: `what` runs only on a card."""
+
+    def end(*args: Any, **kwargs: Any) -> Any:
+        from sleuth.dry.stage import CannotGoOn
+
+        raise CannotGoOn(f"cannot rehearse past here: {what}")
+
+    return end
+
+
+def install(stage: Stage) -> None:
+    _compile(stage)
+    graphs = cannot_go_on("CUDA graphs replay kernels that only a real card has")
+    for owner in (torch.cuda, torch.cuda.graphs):
+        for name in ("CUDAGraph", "graph", "make_graphed_callables", "graph_pool_handle"):
+            stage.patches.set(owner, name, graphs)
+    finder = _Kernels()
+    sys.meta_path.append(finder)
+    stage.patches.later(finder.remove)
+    _extensions(stage)
+
+
+def _extensions(stage: Stage) -> None:
+    """Compiling an extension takes a CUDA compiler, and what it makes a card. The module itself is slow to import."""
+    from sleuth.dry.pretend.after_import import after_import
+
+    def patch(module: Any) -> None:
+        for name in ("load", "load_inline"):
+            stage.patches.set(module, name, cannot_go_on(f"cpp_extension.{name}() builds kernels for a real card"))
+
+    after_import(stage, "torch.utils.cpp_extension", patch)
+    after_import(stage, "triton", _end_at_launch(stage))
+
+
+def _end_at_launch(stage: Stage) -> Callable[[Any], None]:
+    def patch(module: Any) -> None:
+        kind = getattr(getattr(getattr(module, "runtime", None), "jit", None), "JITFunction", None)
+        if kind is not None:
+            stage.patches.set(kind, "run", cannot_go_on("a Triton kernel runs only on a real card"))
+
+    return patch
+
+
+class Compiled(nn.Module):
+    """What `torch.compile(module)` gives: a module around the module, whose name is in all names of the state."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self._orig_mod = module
+        self.training = module.training
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._orig_mod(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_orig_mod":
+            return self._modules["_orig_mod"]
+        return getattr(self._orig_mod, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("_orig_mod", "training") or "_orig_mod" not in self.__dict__.get("_modules", {}):
+            super().__setattr__(name, value)
+        else:
+            setattr(self._orig_mod, name, value)
+
+
+def _compile(stage: Stage) -> None:
+    def compiled(model: Any = None, **options: Any) -> Any:
+        if model is None:
+            return lambda function: compiled(function, **options)
+        return Compiled(model) if isinstance(model, nn.Module) else model
+
+    stage.patches.set(torch, "compile", compiled)
+    stage.patches.set(nn.Module, "compile", lambda module, *args, **kwargs: None)
+
+
+class _Kernels(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Stands in for Triton where it is not installed and the user's own code asks for it: kernels can be written, not run."""
+
+    def remove(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        for name in [name for name, module in sys.modules.items() if isinstance(module, _Triton)]:
+            del sys.modules[name]
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name.partition(".")[0] != "triton" or ("." not in name and not _asked_by_user()):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return _Triton(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Everything in it is made when asked for."""
+
+
+class _Kernel:
+    """A kernel as written down: `kernel[grid](...)` would run it."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.__name__ = getattr(function, "__name__", "kernel")
+
+    def __getitem__(self, grid: Any) -> Any:
+        return cannot_go_on(f"the Triton kernel {self.__name__}() runs only on a real card")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self[None]()
+
+
+class _Triton(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _TRITON.get(name, _Anything())
+
+
+class _Anything:
+    """A name of Triton's language, which only its compiler understands."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self
+
+
+def _decorator(*args: Any, **kwargs: Any) -> Any:
+    """`@triton.jit`, also with arguments; `@triton.autotune(...)`."""
+    if len(args) == 1 and callable(args[0]) and not kwargs:
+        return args[0] if isinstance(args[0], _Kernel) else _Kernel(args[0])
+    return _decorator
+
+
+_TRITON: dict[str, Any] = {
+    "jit": _decorator,
+    "autotune": _decorator,
+    "heuristics": _decorator,
+    "cdiv": lambda x, y: -(-x // y),
+    "next_power_of_2": lambda n: 1 << max(0, int(n) - 1).bit_length(),
+}
+
+
+def _asked_by_user() -> bool:
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back  # type: ignore[assignment]
+    return frame is not None and is_users(frame.f_code.co_filename)

@@ -1,0 +1,87 @@
+"""Trainers of other libraries: they find the pretended card by themselves, but would not end of themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sleuth.dry.pretend.after_import import after_import
+
+if TYPE_CHECKING:
+    from sleuth.dry.stage import Stage
+
+# One epoch shows what happens at its end, the second what the first left behind.
+_EPOCHS = 2
+
+
+def install(stage: Stage) -> None:
+    after_import(stage, "transformers.trainer", lambda module: _hugging_face(stage, module))
+    for name in ("lightning.pytorch.trainer.trainer", "pytorch_lightning.trainer.trainer"):
+        after_import(stage, name, lambda module: _lightning(stage, module))
+    after_import(stage, "accelerate.utils.imports", lambda module: _accelerate(stage, module))
+
+
+def _hugging_face(stage: Stage, module: Any) -> None:
+    """`Trainer.train()`: a few steps, with whatever is done every so many steps done at the last of them."""
+    plain = module.Trainer.train
+
+    def train(trainer: Any, *args: Any, **kwargs: Any) -> Any:
+        arguments, rounds = trainer.args, stage.scenario.rounds
+        if not 0 < arguments.max_steps <= rounds:
+            arguments.max_steps = rounds
+            stage.journal.assume(None, f"Trainer.train() left after {rounds} steps")
+        for name in ("eval_steps", "save_steps", "logging_steps"):
+            often = getattr(arguments, name, None)
+            if often is not None and (often < 1 or often > rounds):
+                setattr(arguments, name, rounds)
+        if getattr(arguments, "eval_delay", None):
+            arguments.eval_delay = 0
+        return plain(trainer, *args, **kwargs)
+
+    stage.patches.set(module.Trainer, "train", train)
+
+
+def _lightning(stage: Stage, module: Any) -> None:
+    """`Trainer(...)`: a few batches of two epochs, in this process."""
+    plain = module.Trainer.__init__
+
+    def init(trainer: Any, *args: Any, **kwargs: Any) -> None:
+        rounds = stage.scenario.rounds
+        for name in ("limit_train_batches", "limit_val_batches", "limit_test_batches", "limit_predict_batches"):
+            given = kwargs.get(name)
+            if not (isinstance(given, int) and not isinstance(given, bool) and given <= rounds) and given != 0.0:
+                kwargs[name] = rounds
+        if not kwargs.get("fast_dev_run"):
+            kwargs["max_epochs"] = _fewer(kwargs.get("max_epochs"))
+            kwargs["min_epochs"] = None
+            kwargs["check_val_every_n_epoch"] = 1
+            kwargs["val_check_interval"] = 1.0
+            kwargs["log_every_n_steps"] = 1
+        _alone(stage, kwargs)
+        plain(trainer, *args, **kwargs)
+        stage.journal.assume(None, f"Trainer: {rounds} batches of {kwargs.get('max_epochs') or 1} epochs")
+
+    stage.patches.set(module.Trainer, "__init__", init)
+
+
+def _fewer(epochs: Any) -> int:
+    return epochs if isinstance(epochs, int) and 0 <= epochs <= _EPOCHS else _EPOCHS
+
+
+def _alone(stage: Stage, kwargs: dict[str, Any]) -> None:
+    """Several devices would mean several processes."""
+    devices = kwargs.get("devices", "auto")
+    several = devices in (-1, "-1", "auto") or (isinstance(devices, int) and devices > 1)
+    several = several or (isinstance(devices, list | tuple) and len(devices) > 1)
+    if several and stage.devices.kind != "cpu" and kwargs.get("accelerator", "auto") != "cpu":
+        kwargs["devices"] = 1
+        if devices not in ("auto", -1, "-1") or stage.devices.count > 1:
+            stage.journal.assume(None, f"Trainer(devices={devices!r}) ran on one of them")
+    kwargs["num_nodes"] = 1
+    if isinstance(kwargs.get("strategy"), str):
+        kwargs["strategy"] = "auto"
+
+
+def _accelerate(stage: Stage, module: Any) -> None:
+    """It may ask the driver itself whether there is a card."""
+    if stage.devices.kind == "cuda":
+        stage.patches.set(module, "is_cuda_available", lambda: True)

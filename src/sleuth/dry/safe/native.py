@@ -1,0 +1,156 @@
+"""Libraries that open files without Python: the path they are given is led to the layer where the file lies."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sleuth.dry.patches import Patches
+from sleuth.dry.safe.after_import import AfterImport
+from sleuth.dry.safe.changes import Changes
+from sleuth.dry.safe.everywhere import Stand, replace
+
+# read; write anew; update what is there; write into a folder; as the mode that is given next says, "r" to read.
+Use = Literal["read", "write", "update", "folder", "mode"]
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A function with a path among its arguments: the how-manieth (`self` counts), or the one of that name."""
+
+    module: str
+    function: str
+    position: int
+    keyword: str
+    use: Use
+
+
+_NATIVE = (
+    Native("torch", "_C.PyTorchFileWriter.__init__", 1, "file_name", "write"),
+    Native("torch", "_C.PyTorchFileReader.__init__", 1, "name", "read"),
+    Native("torch", "UntypedStorage.from_file", 0, "filename", "mode"),
+    Native("torch", "from_file", 0, "filename", "update"),
+    Native("torch", "jit.load", 0, "f", "read"),
+    Native("torch", "jit.save", 1, "f", "write"),
+    Native("torch", "jit._script.RecursiveScriptModule.save", 1, "f", "write"),
+    Native("torch", "autograd.profiler.profile.export_chrome_trace", 1, "path", "write"),
+    Native("torchvision.io.image", "read_file", 0, "path", "read"),
+    Native("torchvision.io.image", "write_file", 0, "filename", "write"),
+    Native("torchaudio", "load", 0, "uri", "read"),
+    Native("torchaudio", "save", 0, "uri", "write"),
+    Native("safetensors", "serialize_file", 1, "filename", "write"),
+    Native("safetensors", "safe_open", 0, "filename", "read"),
+    Native("tokenizers", "Tokenizer.save", 1, "path", "write"),
+    Native("tokenizers", "Tokenizer.from_file", 0, "path", "read"),
+    Native("tokenizers", "models.Model.save", 1, "folder", "folder"),
+    Native("sqlite3", "connect", 0, "database", "update"),
+    Native("h5py", "File.__init__", 1, "name", "mode"),
+    Native("h5py", "is_hdf5", 0, "fname", "read"),
+    Native("cv2", "imread", 0, "filename", "read"),
+    Native("cv2", "imwrite", 0, "filename", "write"),
+    Native("cv2", "VideoCapture", 0, "filename", "read"),
+    Native("cv2", "VideoWriter", 0, "filename", "write"),
+    Native("pyarrow", "memory_map", 0, "path", "mode"),
+    Native("pyarrow", "OSFile", 0, "path", "mode"),
+    Native("pyarrow.parquet", "read_table", 0, "source", "read"),
+    Native("pyarrow.parquet", "write_table", 1, "where", "write"),
+    Native("lmdb", "open", 0, "path", "update"),
+    Native("soundfile", "read", 0, "file", "read"),
+    Native("soundfile", "write", 0, "file", "write"),
+    Native("_gdbm", "open", 0, "filename", "mode"),
+)
+
+
+def install(patches: Patches, changes: Changes, imports: AfterImport) -> None:
+    for module in dict.fromkeys(native.module for native in _NATIVE):
+        imports.of(module, _patching(patches, changes, module))
+
+
+def _patching(patches: Patches, changes: Changes, module: str) -> Callable[[], None]:
+    def patch() -> None:
+        for native in _NATIVE:
+            if native.module == module:
+                _redirect(patches, changes, native)
+
+    return patch
+
+
+def _redirect(patches: Patches, changes: Changes, native: Native) -> None:
+    owner: Any = importlib.import_module(native.module)
+    *path, name = native.function.split(".")
+    for part in path:
+        owner = getattr(owner, part, None)
+    original = getattr(owner, name, None)
+    if original is None:
+        return
+    redirected = _redirected(original, native, changes)
+    if not isinstance(owner, type):
+        # Its other modules know it by their own names.
+        replace(patches, {original: Stand(redirected, original)}, native.module.partition(".")[0])
+    elif _is_static(owner, name):
+        patches.set(owner, name, staticmethod(redirected))
+    else:
+        patches.set(owner, name, redirected)
+
+
+def _is_static(owner: type, name: str) -> bool:
+    kept = inspect.getattr_static(owner, name)
+    return isinstance(kept, (staticmethod, classmethod)) or type(kept).__name__ in (
+        "builtin_function_or_method",
+        "classmethod_descriptor",
+    )
+
+
+def _redirected(original: Callable[..., Any], native: Native, changes: Changes) -> Callable[..., Any]:
+    def call(*args: Any, **options: Any) -> Any:
+        given = list(args)
+        if len(given) > native.position:
+            path = given[native.position]
+            given[native.position] = _lies(path, native, given, options, changes)
+        elif native.keyword in options:
+            path = options[native.keyword]
+            options[native.keyword] = _lies(path, native, given, options, changes)
+        result = original(*given, **options)
+        if native.use == "folder" and isinstance(result, list):
+            return [changes.layers.as_known(one) for one in result]
+        return result
+
+    return call
+
+
+def _lies(path: Any, native: Native, args: list[Any], options: dict[str, Any], changes: Changes) -> Any:
+    """Where to send the library instead of `path`; the same where it is no path of the file system."""
+    if not isinstance(path, (str, bytes, os.PathLike)) or path in ("", ":memory:", b":memory:"):
+        return path
+    text = os.fsdecode(path)
+    uri, text, query = _uri(text) if text.startswith("file:") else ("", text, "")
+    place = changes.layers.place(text) if "://" not in text else None
+    if place is None:
+        return path
+    return f"{uri}{_layer(place, native, args, options, changes)}{query}"
+
+
+def _uri(text: str) -> tuple[str, str, str]:
+    path, mark, query = text.removeprefix("file:").partition("?")
+    return "file:", "/" + path.lstrip("/") if path.startswith("//") else path, mark + query
+
+
+def _layer(place: str, native: Native, args: list[Any], options: dict[str, Any], changes: Changes) -> str:
+    mode = _mode(native, args, options) if native.use == "mode" else native.use
+    if mode == "read":
+        return changes.layers.where(place)
+    if mode == "folder":
+        return changes.lift(place)
+    return changes.for_writing(place, truncate=mode == "write")
+
+
+def _mode(native: Native, args: list[Any], options: dict[str, Any]) -> Use:
+    following = args[native.position + 1] if len(args) > native.position + 1 else None
+    given = next((options[name] for name in ("mode", "flags", "shared") if name in options), following)
+    if given in (None, False, "r"):
+        return "read"
+    return "write" if isinstance(given, str) and given[0] in "wxn" else "update"
