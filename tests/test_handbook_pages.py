@@ -29,7 +29,10 @@ ENGINES = {"source", "dry", "live", "graph", "data", "compare", "profile", "envi
 NAMES = handbook.names()
 LIVE = [name for name in NAMES if "live" in handbook.page(name).engines]
 # Where the program goes wrong by what is a diagnosis of its own.
-ALSO_SHOWN = {"backward-without-step": {"missing-call-parentheses"}}
+ALSO_SHOWN = {
+    "backward-twice": {"graph-grows-every-step"},
+    "backward-without-step": {"missing-call-parentheses"},
+}
 SOURCE_WITHOUT_LIVE = [n for n in NAMES if "source" in handbook.page(n).engines and "live" not in handbook.page(n).engines]
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FRONT_MATTER = re.compile(r"\A\+\+\+\n.*?^\+\+\+\n", re.MULTILINE | re.DOTALL)

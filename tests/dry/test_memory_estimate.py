@@ -127,7 +127,7 @@ def scenario() -> Scenario:
 
 def test_the_largest_batch_is_found_with_two_sizes_and_verified_with_a_third() -> None:
     program = Pretended(2, 0.05, 64)
-    found = largest_batch(scenario(), program)
+    found = largest_batch(scenario(), run=program)
     assert program.asked == [None, 128, found.batch]
     assert found.batch is not None and fits(program, found.batch) and not fits(program, found.batch + 1)
     assert f"{found.batch:,} fits a card of 24 GB" in found.sentence
@@ -135,24 +135,48 @@ def test_the_largest_batch_is_found_with_two_sizes_and_verified_with_a_third() -
 
 def test_a_batch_that_is_too_large_already_gets_smaller() -> None:
     program = Pretended(2, 1.0, 64)
-    found = largest_batch(scenario(), program)
+    found = largest_batch(scenario(), run=program)
     assert found.batch is not None and fits(program, found.batch) and not fits(program, found.batch + 1)
 
 
+def test_what_the_plain_rehearsal_has_told_is_not_asked_again() -> None:
+    program = Pretended(2, 0.05, 64)
+    found = largest_batch(scenario(), Outcome(how="ended", notes={"memory": memory(2 + 0.05 * 64, 64)}), program)
+    assert program.asked == [128, found.batch]
+
+
 def test_where_not_even_one_fits_that_is_said() -> None:
-    found = largest_batch(scenario(), Pretended(30, 0.1, 8))
+    found = largest_batch(scenario(), run=Pretended(30, 0.1, 8))
     assert found.batch is None
     assert "not even a batch of 1" in found.sentence
 
 
 def test_a_batch_that_no_loader_deals_cannot_be_changed() -> None:
-    found = largest_batch(scenario(), Pretended(1, 0.1, 8, deals=False))
+    found = largest_batch(scenario(), run=Pretended(1, 0.1, 8, deals=False))
     assert found.batch is None
     assert "DataLoader" in found.sentence
 
 
 def test_a_program_that_trains_nothing_has_no_largest_batch() -> None:
-    assert largest_batch(scenario(), lambda scene: Outcome()).batch is None
+    assert largest_batch(scenario(), run=lambda scene: Outcome()).batch is None
+
+
+def test_a_small_batch_that_hides_behind_the_optimiser_does_not_mislead() -> None:
+    def hides(scene: Scenario) -> Outcome:
+        batch = scene.batch or 32
+        return Outcome(how="ended", notes={"memory": memory(max(4 + 0.0001 * batch, 2 + 0.01 * batch), batch)})
+
+    found = largest_batch(scenario(), run=hides)
+    assert found.batch is not None and 1700 <= found.batch <= 1760
+
+
+def test_a_batch_too_large_to_be_rehearsed_is_not_the_end() -> None:
+    def limited(scene: Scenario) -> Outcome:
+        batch = scene.batch or 32
+        return Outcome() if batch > 300 else Outcome(how="ended", notes={"memory": memory(2 + 0.01 * batch, batch)})
+
+    found = largest_batch(scenario(), run=limited)
+    assert found.batch is not None and 200 <= found.batch <= 300
 
 
 def test_memory_that_jumps_is_approached_from_both_sides() -> None:
@@ -161,5 +185,5 @@ def test_memory_that_jumps_is_approached_from_both_sides() -> None:
         peak = 2 + 0.05 * batch + (6 if batch > 256 else 0)
         return Outcome(how="ended", notes={"memory": memory(peak, batch)})
 
-    found = largest_batch(scenario(), jumps)
+    found = largest_batch(scenario(), run=jumps)
     assert found.batch is not None and 200 <= found.batch <= 256

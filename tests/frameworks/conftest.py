@@ -81,8 +81,10 @@ def servers() -> Iterator[dict[str, subprocess.Popen[str]]]:
 
 @pytest.fixture
 def run(tmp_path: Path, servers: dict[str, subprocess.Popen[str]], request: pytest.FixtureRequest) -> Run:
-    """Run a source text; `watched` by `sleuth run` or plainly. The module's FRAMEWORK names what to import before."""
+    """Run a source text; `watched` by Sleuth or plainly. The module's FRAMEWORK names what to import before, its COMMAND
+    which of Sleuth's commands it is."""
     modules = request.module.FRAMEWORK
+    command = getattr(request.module, "COMMAND", ("run", "--no-record"))
     settings = getattr(request.module, "SETTINGS", {})
 
     def ask(source: str, watched: bool = True, options: tuple[str, ...] = ()) -> Ran:
@@ -103,7 +105,7 @@ def run(tmp_path: Path, servers: dict[str, subprocess.Popen[str]], request: pyte
         report = tmp_path / "report.json"
         report.unlink(missing_ok=True)
         job = {"folder": str(tmp_path), "program": "train.py", "options": options}
-        job |= {"report": str(report)} if watched else {}
+        job |= {"report": str(report), "command": command} if watched else {}
         print(json.dumps(job), file=server.stdin, flush=True)
         status = json.loads(server.stdout.readline())["status"]
         output, errors = ((tmp_path / name).read_text(errors="replace") for name in ("stdout.txt", "stderr.txt"))

@@ -1,7 +1,7 @@
 """Runs programs that train with a framework, each in a forked child of a process that has imported it already.
 
 The modules to import are the arguments. One JSON job a line on stdin, one answer on stdout. A job with a "report" is
-run as `sleuth run` does, any other as plain Python does."""
+run by Sleuth's "command", any other as plain Python does."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def run_in_child(job: dict[str, Any]) -> None:
         if "report" in job:
             from sleuth.cli import main
 
-            options = ["--no-record", "--format", "json", "--output", job["report"], *job["options"]]
-            status = main(["run", *options, job["program"]])
+            command = job["command"]
+            options = ["--format", "json", "--output", job["report"], *job["options"]]
+            status = main([*command, *options, job["program"]])
         else:
             sys.argv = [job["program"]]
             sys.path.insert(0, str(folder))

@@ -159,7 +159,7 @@ def _largest_batch(done: Rehearsal) -> None:
     from sleuth.cli import streams
     from sleuth.dry.memory.largest_batch import largest_batch
 
-    streams.show(largest_batch(done.scenario).sentence + "\n")
+    streams.show(largest_batch(done.scenario, done.plain).sentence + "\n")
 
 
 def _cannot(done: Rehearsal) -> int:

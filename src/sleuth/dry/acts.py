@@ -9,11 +9,12 @@ import torch
 from torch import nn
 from torch.nn.modules import module as modules
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.utils import checkpoint
 
 from sleuth.dry.births import Argument, Birth, Call
 from sleuth.dry.pretend.devices import CPU
 from sleuth.dry.pretend.mode import tensors_in
-from sleuth.program import users_frame
+from sleuth.program import is_users, users_frame
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -31,6 +32,8 @@ def install(stage: Stage) -> None:
     _hear_functions(stage)
     _hear_numpy(stage)
     _hear_transforms(stage)
+    _compare_no_devices(stage)
+    _hear_questions(stage)
 
 
 class _Layers:
@@ -85,8 +88,12 @@ def _stepped(stage: Stage, optimizer: Any) -> None:
 
 def _hear_backward(stage: Stage) -> None:
     plain_backward, plain_grad = torch.autograd.backward, torch.autograd.grad
+    plain_engine = torch.autograd._engine_run_backward
 
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
+        if stage.in_backward:  # torch hands the call through the mode to itself
+            plain_backward(tensors, *args, **kwargs)
+            return
         roots = list(tensors_in(tensors))
         stage.tell("backward", roots)
         _around(stage, roots, lambda: plain_backward(tensors, *args, **kwargs))
@@ -94,6 +101,8 @@ def _hear_backward(stage: Stage) -> None:
         stage.tell("backward_done", roots)
 
     def grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        if stage.in_backward:
+            return plain_grad(outputs, inputs, *args, **kwargs)
         result = _around(stage, list(tensors_in(outputs)), lambda: plain_grad(outputs, inputs, *args, **kwargs))
         given = list(tensors_in(inputs))
         for one, gradient in zip(given, result, strict=False):
@@ -102,6 +111,12 @@ def _hear_backward(stage: Stage) -> None:
                 stage.mode.settle(gradient, birth.device, "grad", (birth,))
         return result
 
+    def engine(*args: Any, **kwargs: Any) -> Any:
+        # A backward pass may run code of the user's: hooks, functions, checkpoints.
+        with stage.mode:
+            return plain_engine(*args, **kwargs)
+
+    stage.patches.set(torch.autograd, "_engine_run_backward", engine)
     stage.patches.set(torch.autograd, "backward", backward)
     stage.patches.set(torch.autograd, "grad", grad)
 
@@ -192,3 +207,23 @@ def _hear_transforms(stage: Stage) -> None:
 
 
 _TRANSFORMS = ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
+
+
+def _compare_no_devices(stage: Stage) -> None:
+    """A checkpoint compares what it saved with what it computes again, and only one of the two is seen by the mode."""
+    checks = checkpoint._allowed_determinism_checks_to_fns  # type: ignore[attr-defined]
+    before = dict(checks)
+    checks["default"] = lambda tensor: {"shape": tensor.shape, "dtype": tensor.dtype}
+    stage.patches.later(lambda: checks.update(before))
+
+
+def _hear_questions(stage: Stage) -> None:
+    """A program that asks for a card, or how many there are, means to run with another answer, too."""
+    for name, act in (("is_available", "asked for a card"), ("device_count", "counted cards")):
+        plain = getattr(torch.cuda, name)
+
+        def asked(_plain: Any = plain, _act: str = act) -> Any:
+            stage.acts[_act] += is_users(sys._getframe(1).f_code.co_filename)
+            return _plain()
+
+        stage.patches.set(torch.cuda, name, asked)

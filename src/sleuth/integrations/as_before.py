@@ -14,6 +14,8 @@ from sleuth.program import is_users
 
 # A trainer's list of models, a dictionary of optimisers; few hide a network deeper.
 _DEEPEST = 3
+# A longer list holds data.
+_LONGEST = 1000
 
 
 @contextmanager
@@ -47,10 +49,9 @@ def _reached(fn: Any) -> Iterator[Any]:
 
 def _inside(value: Any) -> list[Any]:
     """What a list, a dictionary or an object of the user's own holds."""
-    if isinstance(value, dict):
-        return list(value.values())
-    if isinstance(value, list | tuple):
-        return list(value)
+    if isinstance(value, dict | list | tuple):
+        held = value.values() if isinstance(value, dict) else value
+        return list(held) if len(value) <= _LONGEST else []
     source = getattr(sys.modules.get(type(value).__module__), "__file__", None)
     is_users_own = source is not None and is_users(source) and hasattr(value, "__dict__")
     return list(vars(value).values()) if is_users_own and not isinstance(value, type) else []
@@ -58,8 +59,8 @@ def _inside(value: Any) -> list[Any]:
 
 def _has_state(value: Any) -> bool:
     """An optimiser, a schedule, a scaler of gradients."""
-    is_object = hasattr(value, "__dict__") and not isinstance(value, type)
-    return is_object and callable(getattr(value, "state_dict", None)) and callable(getattr(value, "step", None))
+    kind = type(value)  # not the object: one that imports a library when it is asked for an attribute would do so
+    return callable(getattr(kind, "state_dict", None)) and callable(getattr(kind, "step", None))
 
 
 def _found_by(fn: Any) -> list[Any]:

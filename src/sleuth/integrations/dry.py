@@ -33,12 +33,12 @@ def dry(
     function without parameters is called to make the input there: `lambda: torch.randn(64, 3, 224, 224)`. A model is
     rehearsed on the device, with its inputs there, a function as it is. Copies are used; what `fn` finds elsewhere is
     put back as it was. Files that it writes are written: only the command `sleuth dry` keeps it from that."""
+    if not callable(fn):
+        raise TypeError(f"sleuth.dry rehearses a function or a model, not {type(fn).__name__}")
     from sleuth.dry.in_process import hold
     from sleuth.integrations.as_before import as_before
     from sleuth.testing.undisturbed import undisturbed
 
-    if not callable(fn):
-        raise TypeError(f"sleuth.dry rehearses a function or a model, not {type(fn).__name__}")
     name = getattr(fn, "__qualname__", type(fn).__name__)
     scenario = Scenario(name, device=device, cards=cards, card_bytes=bytes_of(card))
     with undisturbed(), as_before(fn):

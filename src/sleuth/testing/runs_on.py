@@ -98,6 +98,6 @@ def _fails_anyway(model: Any, inputs: Any, loss: Any, targets: Any) -> bool:
 
 
 def _message(held: Held, device: str) -> str:
-    crashes = [finding for finding in held.findings if finding.effect == "crash"]
+    errors = [finding for finding in held.findings if finding.severity == "error"]
     said = f"{type(held.error).__name__}: {str(held.error).strip()}"
-    return wording.message(f"the model does not run on {device}", [wording.told(crashes) if crashes else said])
+    return wording.message(f"the model does not run on {device}", [wording.told(errors) if errors else said])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import traceback
 from functools import cache
 from types import ModuleType
 
@@ -51,7 +52,17 @@ def explained(crash: Crash) -> Finding | None:
     if known is not None:
         return known
     for _, module in in_order():
-        finding: Finding | None = module.explain(crash)
+        finding = _asked(module, crash)
         if finding is not None:
             return _certainty.tempered(finding, crash)
     return None
+
+
+def _asked(module: ModuleType, crash: Crash) -> Finding | None:
+    """What this one says. A fault of ours is noted, and the next is asked: the crash itself must not get lost."""
+    try:
+        finding: Finding | None = module.explain(crash)
+    except Exception:
+        crash.stage.journal.write("trouble", what=traceback.format_exc(limit=-6))
+        return None
+    return finding

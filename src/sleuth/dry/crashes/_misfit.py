@@ -7,7 +7,7 @@ from typing import Any
 
 from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
-from sleuth.dry.crashes import _history, _making, _scene, _words
+from sleuth.dry.crashes import _history, _making, _messages, _scene, _words
 from sleuth.findings import Fix, Link
 
 
@@ -67,7 +67,7 @@ class Misfit:
 def misfit(crash: Crash) -> Misfit | None:
     """The layer at work and its input, where they do not go together."""
     at_work = _scene.layer(crash)
-    if at_work is None:
+    if at_work is None or not _messages.is_about_shapes(crash.message):
         return None
     module, values = at_work
     kind = next((base.__name__ for base in type(module).__mro__ if base.__name__ in _EXPECTED), None)

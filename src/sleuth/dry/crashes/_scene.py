@@ -46,14 +46,18 @@ def users_spots(crash: Crash) -> list[Spot]:
 
 
 def layer(crash: Crash) -> tuple[Any, dict[str, Any]] | None:
-    """The innermost layer of torch's own that was at work, and what its frame held."""
+    """The innermost layer of torch's own that was at work, and what the frames of its methods held."""
     from torch import nn
 
-    for spot in reversed(spots(crash)):
-        module = spot.values.get("self")
-        if isinstance(module, nn.Module) and type(module).__module__.startswith("torch.nn."):
-            return module, spot.values
-    return None
+    found = [spot for spot in spots(crash) if isinstance(spot.values.get("self"), nn.Module)]
+    if not found or not type(found[-1].values["self"]).__module__.startswith("torch.nn."):
+        return None
+    module = found[-1].values["self"]
+    held: dict[str, Any] = {}
+    for spot in found:
+        if spot.values["self"] is module:
+            held.update(spot.values)
+    return module, held
 
 
 def roots(crash: Crash) -> list[Any]:

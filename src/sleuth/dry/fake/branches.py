@@ -18,6 +18,7 @@ from sleuth.program import line_of
 # A loop that runs while numbers say so is left when it has asked this often; so is any other side of an `if` looked at.
 ASKED_ENOUGH = 3
 _BAD_SIGN = re.compile(r"nan|(?:^|[^a-z])inf(?:[^a-z]|$)|overflow|diverge", re.IGNORECASE)
+_END_SIGN = re.compile(r"finish|done|stop|converge|terminat", re.IGNORECASE)
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 # Where torch itself turns a tensor into a number: the question is asked further out.
 _PASSES_ON = tuple(
@@ -74,9 +75,9 @@ def _wanted(frame: FrameType, otherwise: bool) -> tuple[bool, bool]:
             return _for(statement.test, False, frame), False
         fatal = max(yes, no) >= _FATAL
         return _for(statement.test, yes < no or yes == no == 0, frame), not fatal
-    if _BAD_SIGN.search(text) and not re.search("isfinite", text):
+    if _BAD_SIGN.search(text) and "isfinite" not in text:
         return False, False
-    return otherwise, True
+    return otherwise and not _END_SIGN.search(f"{frame.f_code.co_name} {text}"), True
 
 
 _FATAL = 2
@@ -133,17 +134,27 @@ def _statements(filename: str) -> dict[int, tuple[ast.stmt, Sequence[ast.stmt]]]
 
     def visit(body: Sequence[ast.stmt]) -> None:
         for number, statement in enumerate(body):
-            test = _test(statement)
-            last = (test.end_lineno if test is not None else statement.end_lineno) or statement.lineno
-            for line in range(statement.lineno, last + 1):
-                found[line] = statement, body[number + 1 :]
             for field in ("body", "orelse", "finalbody"):
                 visit(getattr(statement, field, []))
             for part in (*getattr(statement, "handlers", []), *getattr(statement, "cases", [])):
                 visit(part.body)
+            # Last, so that `if x: raise` on one line is the `if`.
+            for line in range(statement.lineno, _last_line(statement) + 1):
+                found[line] = statement, body[number + 1 :]
 
     visit(tree.body)
     return found
+
+
+def _last_line(statement: ast.stmt) -> int:
+    """The last line of the statement itself, without those that stand in it."""
+    test = _test(statement)
+    if test is not None:
+        return test.end_lineno or statement.lineno
+    inner: list[ast.stmt] = getattr(statement, "body", [])
+    if inner:
+        return max(statement.lineno, inner[0].lineno - 1)
+    return statement.end_lineno or statement.lineno
 
 
 def _statement(filename: str, line: int) -> tuple[ast.stmt, Sequence[ast.stmt]] | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from operator import add, mul, sub
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,6 +19,7 @@ _PASS_ON = frozenset(
     """_to_copy clone max min amax amin any all copy_ index_select index gather cat stack sum_to_size neg_view squeeze_copy
     bitwise_and logical_and masked_select expand_copy""".split()
 )
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {"add": add, "add_": add, "sub": sub, "mul": mul}
 
 
 def masks_are_full(stage: Stage) -> bool:
@@ -41,9 +44,26 @@ def of(stage: Stage, func: Any, operation: Operation, args: tuple[Any, ...], kwa
         return _both(_guess(first), _guess(args[1]))
     if name in ("sum", "count_nonzero"):
         return _sum(stage, first, args, kwargs)
+    if name in _ARITHMETIC and len(args) > 1:
+        return _reckoned(_ARITHMETIC[name], first, args[1])
     if name in _PASS_ON:
         return _passed_on(stage, first, kwargs)
     return hollow.ANYTHING
+
+
+def _reckoned(operator: Callable[[Any, Any], Any], first: torch.Tensor, other: Any) -> Any:
+    """Of two numbers that are both guessed or known."""
+    one, two = _number(first), _number(other)
+    return hollow.ANYTHING if hollow.ANYTHING in (one, two) else operator(one, two)
+
+
+def _number(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor):
+        return value
+    guess = hollow.guess_of(value)
+    if guess is hollow.KNOWN:
+        return value.item() if value.numel() == 1 else hollow.ANYTHING
+    return guess
 
 
 def _is_bool(*tensors: Any) -> bool:

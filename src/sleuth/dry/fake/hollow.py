@@ -43,6 +43,8 @@ def guess_of(tensor: torch.Tensor) -> Any:
 
 
 def is_hollow(tensor: torch.Tensor) -> bool:
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return False
     return has_plain_memory(tensor) and hasattr(tensor.untyped_storage(), _MARK)
 
 

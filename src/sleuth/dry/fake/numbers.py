@@ -40,10 +40,15 @@ class Numbers(TorchDispatchMode):
         self.stage = stage
         self._plans = Plans()
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here, and torch's guard against it takes longer than the call."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         operation = operations.of(func)
-        if operation.structural:
+        if operation.structural or _is_for_no_memory(kwargs):
             return func(*args, **kwargs)
         if operation.composite:
             with self:
@@ -109,6 +114,11 @@ class Numbers(TorchDispatchMode):
         for one in changed:
             hollow.forget_numbers(one, guess if len(changed) == 1 else hollow.ANYTHING)
         return plan.carried_out(given, guess)
+
+
+def _is_for_no_memory(kwargs: dict[str, Any]) -> bool:
+    device = kwargs.get("device")
+    return device is not None and torch.device(device).type == "meta"
 
 
 def _nothing() -> None:

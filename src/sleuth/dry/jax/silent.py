@@ -13,7 +13,19 @@ if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
 # What a loss does with a difference before it sums it up.
-_KEEPS_SHAPE = ("integer_pow", "square", "abs", "pow", "mul", "log", "neg", "jit", "pjit", "custom_jvp_call", "select_n")
+_KEEPS_SHAPE = (
+    "integer_pow",
+    "square",
+    "abs",
+    "pow",
+    "mul",
+    "log",
+    "neg",
+    "jit",
+    "pjit",
+    "custom_jvp_call",
+    "select_n",
+)
 
 
 def look(stage: Stage, closed: Any) -> None:

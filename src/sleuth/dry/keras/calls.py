@@ -110,7 +110,14 @@ def _note_results(notes: Notes, layer: Any, given: tuple[Argument, ...], line: L
         if not inside and known is not None and known.operation[:1].isupper():
             continue
         notes.stage.births[tensor] = Birth(
-            type(layer).__name__, tuple(tensor.shape), dtype_of(tensor), "", parents, title_of(layer), code, instruction
+            type(layer).__name__,
+            tuple(tensor.shape),
+            dtype_of(tensor),
+            notes.device_of(tensor),
+            parents,
+            title_of(layer),
+            code,
+            instruction,
         )
         if inside and notes.operations is not None:
             notes.operations += operations_of(layer, tuple(tensor.shape))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from dataclasses import dataclass
 from types import CodeType, FrameType
@@ -78,13 +79,27 @@ class Notes:
     def birth(self, tensor: Any, otherwise: str, line: Line | None = None, name: str = "") -> Birth:
         """The birth of a tensor; where it is not known, it is taken to be born here."""
         known = self.stage.births[tensor]
-        if known is None:
+        if known is None or self._made_by_keras(known):
             code, instruction = line or (None, 0)
+            device = self.device_of(tensor)
             known = Birth(
-                otherwise, tuple(tensor.shape), dtype_of(tensor), "", code=code, instruction=instruction, name=name
+                otherwise, tuple(tensor.shape), dtype_of(tensor), device, code=code, instruction=instruction, name=name
             )
             self.stage.births[tensor] = known
         return known
+
+    def device_of(self, tensor: Any) -> str:
+        """The label that the rehearsal of torch gives its tensors; others have none."""
+        torch = sys.modules.get("torch")
+        if torch is None or not isinstance(tensor, torch.Tensor):
+            return ""
+        return self.stage.mode.label(tensor) or "cpu"
+
+    def _made_by_keras(self, birth: Birth) -> bool:
+        """Is it data that Keras turned into a tensor inside a `fit`, rather than a layer's or the user's own work?"""
+        frame = self.callers[0] if self.training and self.callers else None
+        here = frame is not None and birth.code is frame.f_code and birth.instruction == frame.f_lasti
+        return here and not birth.layer and birth.operation != "data"
 
     def output_birth(self, tensor: Any, line: Line | None) -> Birth:
         """The birth of a model's output, or of the one that this is a copy of."""

@@ -13,9 +13,11 @@ from sleuth.dry.memory import estimate
 from sleuth.dry.scenario import Scenario
 
 # Memory grows all but evenly with the batch: more guesses than this only polish the last per cent.
-_MOST_GUESSES = 4
+_MOST_GUESSES = 7
+# A small batch may hide behind what the optimiser needs, and then tells little of a large one.
+_LONGEST_STRIDE = 8
 # As close to the full card as is worth another rehearsal.
-_CLOSE = 0.98
+_CLOSE = 0.95
 
 Run = Callable[[Scenario], Outcome]
 
@@ -36,25 +38,23 @@ class _Probe:
     peak: int
 
 
-def largest_batch(scenario: Scenario, run: Run | None = None) -> Answer:
-    """Rehearse the program with other batch sizes until the card is full."""
+def largest_batch(scenario: Scenario, plain: Outcome | None = None, run: Run | None = None) -> Answer:
+    """Rehearse the program with other batch sizes until the card is full. `plain`: what its own size came to."""
     if run is not None:
-        return _searched(replace(scenario, numbers="fake", corner=""), run)
+        return _searched(replace(scenario, numbers="fake", corner=""), plain, run)
     from sleuth.dry.rehearsal import hold
 
     with tempfile.TemporaryDirectory(prefix="sleuth-dry-", ignore_cleanup_errors=True) as folder:
-        return largest_batch(scenario, lambda scene: hold(scene, Path(folder)))
+        return largest_batch(scenario, plain, lambda scene: hold(scene, Path(folder)))
 
 
-def _searched(scenario: Scenario, run: Run) -> Answer:
-    own = _probe(run(replace(scenario, batch=None)))
+def _searched(scenario: Scenario, plain: Outcome | None, run: Run) -> Answer:
+    own = _probe(plain or run(replace(scenario, batch=None)))
     if own is None:
         return Answer(None, "largest batch: the program trained nothing on a card, so there is none to search")
     twice = _probe(run(replace(scenario, batch=2 * own.batch)))
     if twice is None or twice.batch == own.batch:
         return Answer(None, "largest batch: it is not dealt by a DataLoader, so it cannot be changed from outside")
-    if twice.peak <= own.peak:
-        return Answer(None, "largest batch: the memory the program needs does not grow with it")
     best = _refined([own, twice], scenario, run)
     return _answer(best, own, scenario.card_bytes)
 
@@ -62,31 +62,39 @@ def _searched(scenario: Scenario, run: Run) -> Answer:
 def _refined(probes: list[_Probe], scenario: Scenario, run: Run) -> _Probe | None:
     """The largest that fits, verified; None where not even a batch of 1 does."""
     room = estimate.safe_room(scenario.card_bytes)
+    too_many: list[int] = []
     for _ in range(_MOST_GUESSES):
-        fits = max((one for one in probes if one.peak <= room), key=lambda one: one.batch, default=None)
-        too_big = min((one for one in probes if one.peak > room), key=lambda one: one.batch, default=None)
+        fits = _largest_fitting(probes, room)
         if fits is not None and fits.peak >= _CLOSE * room:
             return fits
+        too_big = min([*too_many, *(one.batch for one in probes if one.peak > room)], default=None)
         guess = _guess(probes, fits, too_big, room)
         if guess is None:
             return fits
         probe = _probe(run(replace(scenario, batch=guess)))
-        if probe is None or probe.batch != guess:
-            return fits
-        probes.append(probe)
+        if probe is not None and probe.batch == guess:
+            probes.append(probe)
+        else:
+            # More than can even be rehearsed here in the time there is.
+            too_many.append(guess)
+    return _largest_fitting(probes, room)
+
+
+def _largest_fitting(probes: list[_Probe], room: int) -> _Probe | None:
     return max((one for one in probes if one.peak <= room), key=lambda one: one.batch, default=None)
 
 
-def _guess(probes: list[_Probe], fits: _Probe | None, too_big: _Probe | None, room: int) -> int | None:
+def _guess(probes: list[_Probe], fits: _Probe | None, too_big: int | None, room: int) -> int | None:
     """Where the line through the two nearest probes meets the room there is, between what fits and what does not."""
+    low = 1 if fits is None else fits.batch + 1
+    high = _LONGEST_STRIDE * max(one.batch for one in probes) if too_big is None else too_big - 1
+    if high < low:
+        return None
     first, second = sorted(sorted(probes, key=lambda one: abs(one.peak - room))[:2], key=lambda one: one.batch)
     slope = (second.peak - first.peak) / (second.batch - first.batch)
-    low = 1 if fits is None else fits.batch + 1
-    high = None if too_big is None else too_big.batch - 1
-    if slope <= 0 or (high is not None and high < low):
-        return None
-    guess = max(low, int(first.batch + (room - first.peak) / slope))
-    return guess if high is None else min(guess, high)
+    guess = int(first.batch + (room - first.peak) / slope) if slope > 0 else high
+    # A guess beyond what is known not to fit is worth nothing; the middle is.
+    return max(low, guess) if guess <= high else high if too_big is None else (low + high) // 2
 
 
 def _probe(outcome: Outcome) -> _Probe | None:

@@ -69,7 +69,18 @@ _IN_FLOAT32 = _HAVE_DTYPE | {
     "upsample",
 }
 # The card's autocast has these in its low precision, the CPU's has not.
-_IN_LOW = {"addmv", "addr", "mv", "einsum", "chain_matmul", "prelu", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"}
+_IN_LOW = {
+    "addmv",
+    "addr",
+    "mv",
+    "einsum",
+    "chain_matmul",
+    "prelu",
+    "lstm_cell",
+    "gru_cell",
+    "rnn_tanh_cell",
+    "rnn_relu_cell",
+}
 _RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 _UNSAFE = (
     "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"

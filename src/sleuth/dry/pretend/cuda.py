@@ -204,5 +204,3 @@ def _set_all(stage: Stage, owner: Any, **values: Any) -> None:
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
     return None
-
-

@@ -33,7 +33,9 @@ def install(stage: Stage) -> None:
     _compile(stage)
     graphs = cannot_go_on("CUDA graphs replay kernels that only a real card has")
     for owner in (torch.cuda, torch.cuda.graphs):
-        for name in ("CUDAGraph", "graph", "make_graphed_callables", "graph_pool_handle"):
+        for name in ("CUDAGraph", "graph"):  # still classes: they stand in annotations
+            stage.patches.set(owner, name, type(name, (), {"__init__": graphs, "__module__": "torch.cuda"}))
+        for name in ("make_graphed_callables", "graph_pool_handle"):
             stage.patches.set(owner, name, graphs)
     finder = _Kernels()
     sys.meta_path.append(finder)

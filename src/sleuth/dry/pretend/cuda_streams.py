@@ -61,7 +61,9 @@ class Stream:
 class Event:
     """A moment."""
 
-    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any) -> None:
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, **_: Any
+    ) -> None:
         self.enable_timing = enable_timing
         self.at: float | None = None
 

@@ -13,6 +13,7 @@ import torch.distributed as dist
 from torch import nn
 
 from sleuth.dry.pretend import distributed_sharded
+from sleuth.dry.pretend.after_import import after_import
 from sleuth.dry.pretend.devices import CPU
 
 if TYPE_CHECKING:
@@ -132,6 +133,9 @@ def _groups(stage: Stage, chosen: _Backend) -> None:
     }
     for name, answer in answers.items():
         stage.patches.set(dist, name, answer)
+    for name in ("torch.distributed.distributed_c10d", "torch.distributed.device_mesh"):
+        # A device mesh makes the group itself where there is none.
+        after_import(stage, name, lambda module: stage.patches.set(module, "init_process_group", init_process_group))
     stage.patches.later(destroy)
 
 
@@ -228,5 +232,3 @@ def _as_it_is(state: Any, bucket: Any) -> Any:
     future: torch.futures.Future[Any] = torch.futures.Future()
     future.set_result(bucket.buffer())
     return future
-
-

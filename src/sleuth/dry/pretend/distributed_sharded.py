@@ -50,9 +50,11 @@ def _wrapper(stage: Stage, kind: Any) -> None:
     def full_optim_state_dict(model: Any, optim: Any, *args: Any, **kwargs: Any) -> Any:
         return optim.state_dict()
 
-    def named(self: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        for name, parameter in nn.Module.named_parameters(self, *args, **kwargs):
-            yield name.replace(f"{_INNER}.", ""), parameter
+    def named_parameters(self: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        return _unwrapped(nn.Module.named_parameters(self, *args, **kwargs))
+
+    def named_buffers(self: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        return _unwrapped(nn.Module.named_buffers(self, *args, **kwargs))
 
     def state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
         return self._modules[_INNER].state_dict(*args, **kwargs)
@@ -65,7 +67,8 @@ def _wrapper(stage: Stage, kind: Any) -> None:
         "__getattr__": get,
         "forward": lambda self, *args, **kwargs: self._modules[_INNER](*args, **kwargs),
         "module": property(lambda self: self._modules[_INNER]),
-        "named_parameters": named,
+        "named_parameters": named_parameters,
+        "named_buffers": named_buffers,
         "state_dict": state_dict,
         "load_state_dict": load_state_dict,
         "clip_grad_norm_": clip_grad_norm,
@@ -81,6 +84,11 @@ def _wrapper(stage: Stage, kind: Any) -> None:
         "_apply": lambda self, fn, *args, **kwargs: nn.Module._apply(self, fn, *args, **kwargs),
     }.items():
         stage.patches.set(kind, name, value)
+
+
+def _unwrapped(named: Iterator[Any]) -> Iterator[Any]:
+    for name, one in named:
+        yield name.replace(f"{_INNER}.", ""), one
 
 
 def _given_state(*args: Any, **kwargs: Any) -> Any:

@@ -35,9 +35,7 @@ _ASSERTED = (
     "Search for `cudaErrorAssert' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more "
     "information." + _LATER
 )
-_NO_SUCH_CARD = (
-    "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?" + _LATER
-)
+_NO_SUCH_CARD = "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?" + _LATER
 _NO_DRIVER = (
     "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from "
     "http://www.nvidia.com/Download/index.aspx"

@@ -218,9 +218,7 @@ def _iterated(call: Call, card: str, labels: tuple[str, ...]) -> str:
     """TensorIterator's words: the first device that is not the CPU, then the other."""
     places = [birth.device for birth in call.births if birth.shape or birth.device != CPU]
     other = next((place for place in [*places, *labels] if place != card), CPU)
-    return (
-        f"Expected all tensors to be on the same device, but found at least two devices, {card} and {other}!"
-    )
+    return f"Expected all tensors to be on the same device, but found at least two devices, {card} and {other}!"
 
 
 def _convolved(call: Call) -> str | None:

@@ -47,6 +47,8 @@ class Mode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
+        if isinstance(func, torch._ops.OpOverload):  # from beneath: whoever counts memory calls these
+            return func(*args, **kwargs)
         handler = self.handlers.get(func)
         if handler is not None:
             result = handler(self, func, args, kwargs)
@@ -202,9 +204,12 @@ class Mode(TorchFunctionMode):
 
     def _settle_results(self, call: Call, func: Any, args: tuple[Any, ...], result: Any, label: str) -> None:
         first = args[0] if args else None
+        in_place = _is_in_place(call.operation)
+        if in_place and result is None:
+            self._settle_changed(call, list(tensors_in(first)))
         for made in tensors_in(result):
             known = self.births[made]
-            if known is not None and not (made is first and _is_in_place(call.operation)):
+            if known is not None and not (made is first and in_place):
                 continue  # handed through
             at = META if made.is_meta and not self.stage.fake else label
             birth = Birth(
@@ -220,6 +225,19 @@ class Mode(TorchFunctionMode):
             if known is not None:
                 birth.name = known.name
             self.births[made] = birth
+
+    def _settle_changed(self, call: Call, changed: list[Any]) -> None:
+        """`x[i] = y` and the optimisers' operations on lists change tensors and give none back."""
+        for tensor in changed:
+            before = self.births[tensor]
+            if before is None:
+                continue
+            parents = call.births if len(changed) == 1 else (before,)
+            where = (before.device, parents, call.layer, call.code, call.instruction, before.name)
+            self.births[tensor] = Birth(call.operation, before.shape, before.dtype, *where)
+        if call.operation.startswith(("foreach", "fused")):
+            # Under whoever counts memory torch forgets that these were changed, and backward would not notice.
+            torch.autograd.graph.increment_version([one for one in changed if not one.is_inference()])
 
 
 def tensors_in(value: Any, depth: int = 0) -> Iterator[Any]:

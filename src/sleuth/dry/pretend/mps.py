@@ -9,9 +9,7 @@ import torch
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
-NO_FLOAT64 = (
-    "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. Please use float32 instead."
-)
+NO_FLOAT64 = "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. Please use float32 instead."
 
 
 def install(stage: Stage) -> None:
@@ -26,7 +24,14 @@ def install(stage: Stage) -> None:
         "recommended_max_memory": lambda: total,
         "get_rng_state": lambda device="mps": torch.get_rng_state(),
     }
-    for name in ("synchronize", "empty_cache", "manual_seed", "seed", "set_rng_state", "set_per_process_memory_fraction"):
+    for name in (
+        "synchronize",
+        "empty_cache",
+        "manual_seed",
+        "seed",
+        "set_rng_state",
+        "set_per_process_memory_fraction",
+    ):
         answers[name] = _nothing
     for name, answer in answers.items():
         if hasattr(torch.mps, name):

@@ -9,7 +9,6 @@ import queue
 import threading
 import types
 from collections.abc import Callable
-from multiprocessing.pool import Pool, ThreadPool
 from typing import Any
 
 from sleuth.dry.patches import Patches
@@ -31,12 +30,25 @@ def install(patches: Patches, tell: Tell, package: str = "multiprocessing") -> N
         self._sentinel = self._popen.sentinel
 
     patches.set(process.BaseProcess, "start", start)
-    patches.set(pool, "Pool", PoolHere)
+    _work_in_threads(patches, pool)
     patches.set(managers, "SyncManager", ManagerHere)
     patches.set(util, "spawnv_passfds", lambda path, args, passfds: pretended_number())
     # It would be a process too, which removes what this program leaves in shared memory.
     patches.set(tracker.ResourceTracker, "ensure_running", lambda self: None)
     patches.set(tracker.ResourceTracker, "_send", lambda self, command, name, kind: None)
+
+
+def _work_in_threads(patches: Patches, pool: Any) -> None:
+    """A pool of processes becomes what the same module calls a ThreadPool, of one thread: tasks stay in their order."""
+    begin = pool.Pool.__init__
+
+    def begin_here(self: Any, processes: int | None = None, *args: Any, **options: Any) -> None:
+        begin(self, processes if isinstance(self, pool.ThreadPool) else 1, *args, **options)
+
+    patches.set(pool.Pool, "__init__", begin_here)
+    for name, method in vars(pool.ThreadPool).items():
+        if not name.startswith("__"):
+            patches.set(pool.Pool, name, method)
 
 
 def _target(process: Any) -> str:
@@ -85,21 +97,6 @@ class Ended:
         pass
 
     kill = interrupt = close = terminate
-
-
-class PoolHere(ThreadPool):
-    """A pool of one worker, a thread of this process."""
-
-    def __init__(
-        self,
-        processes: int | None = None,
-        initializer: Any = None,
-        initargs: Any = (),
-        maxtasksperchild: int | None = None,
-        context: Any = None,
-    ) -> None:
-        # Not ThreadPool's, which asks for the class by its name, and would find this one.
-        Pool.__init__(self, 1, initializer, initargs)
 
 
 class ManagerHere:

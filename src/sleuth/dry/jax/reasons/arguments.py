@@ -7,7 +7,9 @@ import re
 from sleuth.dry.jax.trouble import Trouble
 from sleuth.findings import Finding
 
-_NOT_AN_ARRAY = re.compile(r"problematic value is of type <class '(\S+)'> and was passed to the function at path (\S+)\.")
+_NOT_AN_ARRAY = re.compile(
+    r"problematic value is of type <class '(\S+)'> and was passed to the function at path (\S+)\."
+)
 
 
 def explain(trouble: Trouble) -> Finding | None:

@@ -13,7 +13,9 @@ def explain(trouble: Trouble) -> Finding | None:
         shape = re.search(r"Output had shape: (\(.*?\))", trouble.text)
         if shape is None:
             title = "the differentiated function gives more than its loss"
-            return trouble.finding("loss-not-scalar", title, fixes=["has_aux=True, with (loss, rest) returned"], chain=[])
+            return trouble.finding(
+                "loss-not-scalar", title, fixes=["has_aux=True, with (loss, rest) returned"], chain=[]
+            )
         title = f"the differentiated function gives {shape[1]}, not one number"
         return trouble.finding("loss-not-scalar", title, [("shape", shape[1])], [".mean() over the losses"], chain=[])
     found = re.search(r"grad requires real- or complex-valued inputs.*?but got (\w+)", trouble.text)

@@ -27,7 +27,9 @@ def explain(trouble: Trouble) -> Finding | None:
 
 def _size(trouble: Trouble, axis: int, expected: int, shape: Shape) -> Finding:
     kind = type(trouble.layer).__name__
-    diagnosis = "channel-mismatch" if "Conv" in kind else "linear-size-mismatch" if "Dense" in kind else "shape-mismatch"
+    diagnosis = (
+        "channel-mismatch" if "Conv" in kind else "linear-size-mismatch" if "Dense" in kind else "shape-mismatch"
+    )
     rest = [size for size in shape[1:] if isinstance(size, int)]
     fixes = []
     if len(shape) > 2 and math.prod(rest) == expected:
