@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import gc
+import os
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +17,8 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional
+from torch.nn.modules import module
+from torch.overrides import _get_current_function_mode_stack
 
 import sleuth
 from sleuth.findings import Report
@@ -62,30 +66,34 @@ class Trainer:
 
 
 SCALED, TRAINER = Scaled(), Trainer()
-OWNERS: list[Any] = [
-    torch,
-    torch.Tensor,
-    torch.cuda,
-    torch.backends,
-    torch.autograd,
-    torch.autograd.Function,
-    torch.amp,
-    torch.distributed,
-    torch.optim.Optimizer,
-    torch.nn.Module,
-    torch.nn.Parameter,
-    torch.nn.functional,
-    torch.utils.data.DataLoader,
-    torch.random,
-    numpy,
-    random,
-    sys.modules["builtins"],
-]
 
 
-def attributes() -> dict[str, int]:
-    # A property of a class is another object whenever it is asked for by name: the class's own dictionary is compared.
-    return {f"{owner.__name__}.{name}": id(value) for owner in OWNERS for name, value in vars(owner).items()}
+PRETENDED = {"torch", "numpy", "random", "builtins", "os", "io", "subprocess", "socket", "pickle", "time"}
+
+
+def attributes() -> dict[str, Any]:
+    """Every function and class of torch and of what else is pretended, and those in its classes."""
+    found: dict[str, Any] = {}
+    for name, one in list(sys.modules.items()):
+        if name.split(".")[0] not in (
+            "torch",
+            "numpy",
+            "random",
+            "builtins",
+            "os",
+            "io",
+            "subprocess",
+            "socket",
+            "pickle",
+        ):
+            continue
+        for attribute, value in list(vars(one).items()):
+            if callable(value):
+                found[f"{name}.{attribute}"] = value
+            if isinstance(value, type):
+                methods = {key: method for key, method in vars(value).items() if not isinstance(method, int)}
+                found |= {f"{name}.{attribute}.{key}": method for key, method in methods.items()}
+    return found
 
 
 def state() -> dict[str, Any]:
@@ -97,6 +105,10 @@ def state() -> dict[str, Any]:
     found["torch"], found["python"] = torch.get_rng_state(), random.getstate()
     found["numpy"] = repr(numpy.random.get_state())
     found["flags"] = (torch.is_grad_enabled(), torch.get_default_dtype(), torch.cuda.is_available())
+    found["modes"] = len(_get_current_function_mode_stack())
+    found["hooks"] = (len(module._global_forward_hooks), len(module._global_forward_pre_hooks))
+    found["environment"] = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    found["process"] = (list(sys.meta_path), threading.active_count())
     return found
 
 
@@ -117,7 +129,7 @@ def undisturbed() -> Iterator[None]:
     after = state()
     assert {name for name, value in before.items() if not same(value, after[name])} == set()
     now = attributes()
-    assert {name for name in names.keys() | now.keys() if names.get(name) != now.get(name)} == set()
+    assert {name for name, value in names.items() if now.get(name) is not value} == set()
 
 
 def diagnoses(report: Report) -> list[str]:

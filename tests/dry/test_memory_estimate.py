@@ -108,12 +108,12 @@ class Pretended:
 
     def __init__(self, fixed: float, each: float, own: int, deals: bool = True) -> None:
         self.fixed, self.each, self.own, self.deals = fixed, each, own, deals
-        self.asked: list[int | None] = []
+        self.asked: list[int] = []
 
     def __call__(self, scenario: Scenario) -> Outcome:
         assert scenario.numbers == "fake"
         self.asked.append(scenario.batch)
-        batch = (scenario.batch if self.deals else None) or self.own
+        batch = (scenario.batch if self.deals else 0) or self.own
         return Outcome(how="ended", notes={"memory": memory(self.fixed + self.each * batch, batch)})
 
 
@@ -128,7 +128,7 @@ def scenario() -> Scenario:
 def test_the_largest_batch_is_found_with_two_sizes_and_verified_with_a_third() -> None:
     program = Pretended(2, 0.05, 64)
     found = largest_batch(scenario(), run=program)
-    assert program.asked == [None, 128, found.batch]
+    assert program.asked == [0, 128, found.batch]
     assert found.batch is not None and fits(program, found.batch) and not fits(program, found.batch + 1)
     assert f"{found.batch:,} fits a card of 24 GB" in found.sentence
 

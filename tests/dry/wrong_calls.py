@@ -1,4 +1,4 @@
-"""Calls that torch refuses, and some odd ones that it takes. `t` makes a tensor whose numbers the fake engine may not know."""
+"""Calls that torch refuses, and some odd ones that it takes. `t` makes a tensor whose numbers need not be known."""
 
 from __future__ import annotations
 

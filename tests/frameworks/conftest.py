@@ -81,8 +81,8 @@ def servers() -> Iterator[dict[str, subprocess.Popen[str]]]:
 
 @pytest.fixture
 def run(tmp_path: Path, servers: dict[str, subprocess.Popen[str]], request: pytest.FixtureRequest) -> Run:
-    """Run a source text; `watched` by Sleuth or plainly. The module's FRAMEWORK names what to import before, its COMMAND
-    which of Sleuth's commands it is."""
+    """Run a source text; `watched` by Sleuth or plainly. The module's FRAMEWORK names what to import before, its
+    COMMAND how Sleuth is asked."""
     modules = request.module.FRAMEWORK
     command = getattr(request.module, "COMMAND", ("run", "--no-record"))
     settings = getattr(request.module, "SETTINGS", {})

@@ -65,6 +65,9 @@ def execute(args: Namespace) -> int:
     from sleuth.cli.dry_told import aside
     from sleuth.cli.outlet import Outlet
 
+    if args.summary and args.summary != "-" and not args.summary.endswith((".html", ".htm")):
+        # `--summary train.py`: what follows is the program, unless it is a page.
+        args.program, args.summary = [args.summary, *args.program], "-"
     chosen = options.resolve(args, "dry")
     for name, value in chosen.dry.items():
         if getattr(args, name) is None:
@@ -113,7 +116,8 @@ def _scenario(args: Namespace) -> Scenario:
         arguments=tuple(words[1:]),
         module=args.module,
         device=device,
-        cards=args.cards or 1,
+        # Ranks of one machine have a card each.
+        cards=args.cards or args.ranks or 1,
         card_bytes=card,
         seconds=args.seconds or 60.0,
         ranks=args.ranks or 0,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sleuth.dry.pretend.after_import import after_import
 
@@ -19,8 +20,11 @@ _FRAMEWORKS = ("keras", "jax")
 
 def install(stage: Stage) -> None:
     for name in _FRAMEWORKS:
-        part = f"sleuth.dry.{name}"
-        after_import(stage, name, lambda _, part=part: importlib.import_module(part).install(stage))
+        after_import(stage, name, functools.partial(_installed, stage, name))
+
+
+def _installed(stage: Stage, name: str, module: Any) -> None:
+    importlib.import_module(f"sleuth.dry.{name}").install(stage)
 
 
 def explain(crash: Crash) -> Finding | None:

@@ -173,6 +173,6 @@ def _for_real(stage: Stage) -> Any:
     """Data are loaded with their real numbers."""
     if not stage.fake:
         return contextlib.nullcontext()
-    from torch._subclasses.fake_tensor import unset_fake_temporarily
+    from sleuth.dry.fake import engine
 
-    return unset_fake_temporarily()
+    return engine.data_loaded(stage)

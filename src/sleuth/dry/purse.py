@@ -68,7 +68,7 @@ class Purse:
 
 def operations(name: str, args: tuple[Any, ...]) -> float:
     """About how many multiplications and additions a call makes, of those that make many."""
-    sizes = [tuple(arg.shape) for arg in args[:2] if isinstance(arg, torch.Tensor)]
+    sizes = [tuple(arg.shape) for arg in args[:2] if isinstance(arg, torch.Tensor) and not arg.is_meta]
     if len(sizes) < 2 or not sizes[0] or not sizes[1]:
         return 0.0
     first, second = sizes

@@ -88,13 +88,13 @@ def set_up(stage: Stage) -> Iterator[None]:
 
     from sleuth.dry import acts, corners, frameworks, loaders, watchers
     from sleuth.dry.memory import meter
-    from sleuth.dry.pretend import amp, cuda, distributed, generators, libraries, mps, storages
+    from sleuth.dry.pretend import amp, cuda, distributed, generators, libraries, mps, numbered, storages
     from sleuth.dry.pretend.mode import Mode
 
     with contextlib.ExitStack() as stack:
         stack.callback(stage.patches.undo)
         stage.mode = Mode(stage)
-        for part in (cuda, mps, amp, generators, storages, distributed, libraries, acts, loaders, frameworks):
+        for part in (cuda, mps, amp, generators, storages, numbered, distributed, libraries, acts, loaders, frameworks):
             part.install(stage)
         if stage.fake:
             from sleuth.dry.fake import engine
@@ -116,7 +116,7 @@ def play(scenario: Scenario, journal_path: Path, scratch: Path) -> int:
     stage = Stage(scenario, journal, scratch)
     subject = program.find(scenario.target, scenario.arguments, scenario.module)
     _watch_the_clock(stage)
-    guard.install(stage)
+    guard.install(stage, for_good=True)
     with set_up(stage):
         subject = loops.instrumented(subject, stage)
         ending = program.run(subject)

@@ -76,8 +76,8 @@ def test_other_programs_are_pretended_and_listed(rehearse: Rehearse, home: Path)
     seen = rehearse(
         """
         import os, subprocess, sys
-        assert os.system("rm x") == 0
-        assert subprocess.run(["touch", "y"], check=True).returncode == 0
+        assert os.system("shred x") == 0
+        assert subprocess.run(["install", "x", "y"], check=True).returncode == 0
         assert subprocess.check_output("rm -rf . > log", shell=True, text=True) == ""
         assert subprocess.call([sys.executable, "-c", "open('z', 'w')"]) == 0
         pipe = subprocess.PIPE
@@ -90,11 +90,12 @@ def test_other_programs_are_pretended_and_listed(rehearse: Rehearse, home: Path)
         child = os.fork()
         assert child > 0 and os.waitpid(child, 0) == (child, 0)
         assert os.spawnlp(os.P_WAIT, "rm", "rm", "x") == 0
+        assert open("x").read() == "x"
         os.kill(1, 15)
         """
     )
-    assert seen.kept("process")[:3] == ["rm x", "touch y", "rm -rf . > log"]
-    assert len(seen.kept("process")) == 7
+    assert seen.kept("process")[:3] == ["shred x", "install x y", "rm -rf . > log"]
+    assert len(seen.kept("process")) == 8
     assert seen.kept("signal") == ["process 1"]
 
 
@@ -110,6 +111,38 @@ def test_programs_that_only_ask_are_answered(rehearse: Rehearse) -> None:
         """
     )
     assert seen.kept_off == []
+
+
+def test_commands_that_tidy_folders_happen_in_the_scratch_folder(rehearse: Rehearse, home: Path) -> None:
+    (home / "old").mkdir()
+    (home / "old" / "x").write_text("x")
+    seen = rehearse(
+        """
+        import os, subprocess
+        assert os.system("mkdir -p runs/1 && cp old/* runs/1") == 0
+        assert os.listdir("runs/1") == ["x"]
+        assert subprocess.run("rm -rf old; mkdir old", shell=True).returncode == 0
+        assert os.listdir("old") == []
+        assert subprocess.call(["mv", "runs/1", "runs/2"]) == 0 and os.path.exists("runs/2/x")
+        assert os.system("mkdir old") != 0
+        subprocess.run(["touch", "runs/done"], check=True)
+        assert sorted(os.listdir("runs")) == ["2", "done"]
+        """
+    )
+    assert seen.kept("process") == []
+
+
+def test_the_pretended_card_answers_for_itself(rehearse: Rehearse) -> None:
+    rehearse(
+        """
+        import subprocess, torch, types
+        torch.cuda.is_available, torch.cuda.device_count = lambda: True, lambda: 2
+        torch.cuda.get_device_properties = lambda number: types.SimpleNamespace(name="Card", total_memory=24 << 30)
+        ask = "nvidia-smi --query-gpu=index,memory.free --format=csv,noheader,nounits"
+        assert subprocess.check_output(ask.split(), text=True) == "0, 24576\\n1, 24576\\n"
+        assert subprocess.getoutput(ask).splitlines() == ["0, 24576", "1, 24576"]
+        """
+    )
 
 
 def test_a_program_that_replaces_itself_cannot_go_on(rehearse: Rehearse) -> None:

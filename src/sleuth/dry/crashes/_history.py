@@ -12,7 +12,7 @@ from sleuth.findings import Link
 _MOST_LINKS = 14
 _FARTHEST = 300
 # They hand on what they were given, and a person does not think of them as steps.
-_TRANSPARENT = {"contiguous", "detach", "clone", "data", "grad", "pin_memory", "requires_grad_", "alias", "to", "cuda"}
+TRANSPARENT = {"contiguous", "detach", "clone", "data", "grad", "pin_memory", "requires_grad_", "alias", "to", "cuda"}
 
 
 def is_weight(birth: Birth) -> bool:
@@ -91,7 +91,7 @@ def _thinned(links: list[Link]) -> list[Link]:
 
 
 def _is_a_layer(birth: Birth) -> bool:
-    return bool(birth.layer) and birth.operation not in _TRANSPARENT and _words.is_of_torch(birth.layer)
+    return bool(birth.layer) and birth.operation not in TRANSPARENT and _words.is_of_torch(birth.layer)
 
 
 def _shape_made(birth: Birth, before: Birth | None) -> str:

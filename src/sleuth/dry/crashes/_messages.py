@@ -59,3 +59,9 @@ def is_about_devices(message: str) -> bool:
     if found is None:
         return False
     return not found.group().startswith("Input type") or len(set(re.findall(r"\((torch\.(?:cuda\.)?)", message))) > 1
+
+
+def said(error: BaseException) -> str:
+    """The message; for a card that says no more than "assert triggered" also what the CPU says of the same."""
+    text = str(error)
+    return f"{text}\n{error.__context__}" if "device-side assert" in text and error.__context__ else text

@@ -16,7 +16,7 @@ class OddType:
     birth: Birth
     wanted: str
     other: Birth
-    spelling: _scene.Spelling | None
+    name: str  # what the user calls it, "" where it has no name
 
     @property
     def origin(self) -> Birth:
@@ -29,13 +29,13 @@ class OddType:
         return oldest
 
     @property
-    def name(self) -> str:
-        return self.spelling.text if self.spelling is not None else f"what {_words.maker(self.birth)} made"
+    def called(self) -> str:
+        return self.name or f"what {_words.maker(self.birth)} made"
 
     @property
     def evidence(self) -> list[Evidence]:
         other = self.other.name or f"what {_words.maker(self.other)} made"
-        return [Evidence(self.name, self.birth.dtype), Evidence(other, self.other.dtype)]
+        return [Evidence(self.called, self.birth.dtype), Evidence(other, self.other.dtype)]
 
     @property
     def chain(self) -> list[Link]:
@@ -56,7 +56,7 @@ def odd_type(crash: Crash) -> OddType | None:
     if odd is None:
         return None
     other = next(birth for birth in births if birth.dtype == wanted)
-    return OddType(odd, wanted, other, _scene.spelling(crash, odd))
+    return OddType(odd, wanted, other, _scene.nearest_name(crash, odd))
 
 
 def births_of(crash: Crash) -> list[Birth]:

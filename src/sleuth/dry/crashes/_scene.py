@@ -12,6 +12,7 @@ from typing import Any
 
 from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
+from sleuth.dry.crashes import _history
 from sleuth.program import is_users, line_of
 
 
@@ -97,6 +98,17 @@ def spelling(crash: Crash, birth: Birth) -> Spelling | None:
             if text is not None:
                 return Spelling(text, spot)
     return None
+
+
+def nearest_name(crash: Crash, birth: Birth) -> str:
+    """What the user calls the tensor, or what it is only a copy of elsewhere; "" where it has no name."""
+    for one in _history.trunk(birth):
+        named = spelling(crash, one)
+        if named is not None:
+            return named.text
+        if one.operation not in _history.TRANSPARENT:
+            break
+    return ""
 
 
 def _spelled(crash: Crash, name: str, value: Any, birth: Birth) -> str | None:

@@ -20,6 +20,7 @@ class Stray:
     wanted: str
     others: tuple[Birth, ...]
     spelling: _scene.Spelling | None
+    names: dict[int, str]
 
     @property
     def origin(self) -> Birth:
@@ -33,29 +34,27 @@ class Stray:
     @property
     def name(self) -> str:
         """What the user calls it, or who made it."""
-        if self.birth.name:
-            return self.birth.name
-        if self.spelling is not None:
-            return self.spelling.text
-        return f"what {_words.maker(self.origin)} made"
+        return self._called(self.birth)
 
     @property
     def evidence(self) -> list[Evidence]:
         shown = [Evidence(self.name, f"{_words.shape(self.birth.shape)} on {self.birth.device}")]
         return shown + [
-            Evidence(other.name or f"what {_words.maker(other)} made", f"{_words.shape(other.shape)} on {other.device}")
-            for other in self.others[:1]
+            Evidence(self._called(other), f"{_words.shape(other.shape)} on {other.device}") for other in self.others[:1]
         ]
 
     @property
     def chain(self) -> list[Link]:
-        return [*_history.of_devices(self.birth), *(link for other in self.others[:1] for link in _of(other))]
+        return [link for birth in (self.birth, *self.others[:1]) for link in self._story(birth)]
 
+    def _called(self, birth: Birth) -> str:
+        named = birth.name or self.names.get(id(birth), "")
+        return named or ("a weight" if _history.is_weight(birth) else f"what {_words.maker(birth)} made")
 
-def _of(birth: Birth) -> list[Link]:
-    if _history.is_weight(birth):
-        return [Link(f"{birth.name or 'the weight'} is on {birth.device}", birth.place)]
-    return _history.of_devices(birth)
+    def _story(self, birth: Birth) -> list[Link]:
+        if _history.is_weight(birth):
+            return [Link(f"{self._called(birth)} is on {birth.device}", birth.place)]
+        return _history.of_devices(birth)
 
 
 def stray(crash: Crash) -> Stray | None:
@@ -72,7 +71,8 @@ def stray(crash: Crash) -> Stray | None:
         wanted = weights[0] if weights else wanted
     odd = next(birth for birth in births if (birth.device == _CPU if _CPU in places else birth.device != wanted))
     others = tuple(birth for birth in births if birth.device == wanted)
-    return Stray(odd, wanted, others, _scene.spelling(crash, odd))
+    names = {id(birth): _scene.nearest_name(crash, birth) for birth in (odd, *others)}
+    return Stray(odd, wanted, others, _scene.spelling(crash, odd), names)
 
 
 def _births(crash: Crash) -> list[Birth]:

@@ -26,7 +26,7 @@ def operation(name: str) -> str:
     """`add` as the sign a person would write; `setitem_` as an assignment."""
     plain = name.rstrip("_").removeprefix("i" if name.endswith("_") and name[1:-1] in _SIGNS else "")
     if name == "setitem_":
-        return "an assignment to a part of it"
+        return "an assignment"
     if name == "getitem":
         return "an index"
     sign = _SIGNS.get(plain.removeprefix("r") if plain in _PLAIN_OPERATIONS else plain)
@@ -38,8 +38,8 @@ def maker(birth: Birth) -> str:
     if birth.operation in _LOADED:
         return "the DataLoader"
     if birth.layer and is_of_torch(birth.layer):
-        return birth.layer
-    inside = f" in {birth.layer}" if birth.layer else ""
+        return layer(birth.layer)
+    inside = f" in {layer(birth.layer)}" if birth.layer else ""
     return f"{operation(birth.operation)}{inside}"
 
 
@@ -57,7 +57,16 @@ def class_of(layer: str) -> str:
 
 def called(module: Any, name: str) -> str:
     """`conv1 (Conv2d)`; only the class where it has no name."""
-    return f"{name} ({type(module).__name__})" if name else type(module).__name__
+    return layer(f"{name} ({type(module).__name__})" if name else type(module).__name__)
+
+
+def layer(text: str) -> str:
+    """`2 (Linear)` is no name for a person: `layer 2 (Linear)`."""
+    return f"layer {text}" if text[:1].isdigit() else text
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def of_type(dtype: str) -> str:

@@ -9,6 +9,7 @@ from sleuth.dry.crash import Crash
 from sleuth.dry.crashes import _history, _messages, _scene, _words
 from sleuth.dry.crashes._told import told
 from sleuth.dry.crashes.shape_mismatch import stories
+from sleuth.dry.loaders import Dealt
 from sleuth.findings import Evidence, Finding, Fix, Link, Place
 
 REFINES = ("shape_mismatch", "linear_size_mismatch")
@@ -22,7 +23,7 @@ def explain(crash: Crash) -> Finding | None:
     births = _births(crash)
     if not any(dealt.size in birth.shape for birth in births if _is_data(birth)):
         return None
-    fixed = next((birth for birth in births if _is_fixed(birth, dealt.usual)), None)
+    fixed = next((birth for birth in births if _is_fixed(birth, dealt)), None)
     asked = _asked_for(crash, dealt.usual)
     if fixed is None and not asked:
         return None
@@ -35,8 +36,8 @@ def explain(crash: Crash) -> Finding | None:
     return told(
         "batch-size-baked-in",
         crash,
-        title=f"works for batches of {dealt.usual}, fails at one of {dealt.size}{_which(crash)}",
-        evidence=[Evidence("usual batch", dealt.usual), Evidence("this batch", dealt.size), *_samples(crash)],
+        title=f"works for batches of {dealt.usual}, fails at one of {dealt.size}",
+        evidence=[Evidence("usual batch", dealt.usual), Evidence("this batch", dealt.size)],
         chain=chain,
         fixes=[_fix(crash, fixed)],
     )
@@ -59,8 +60,12 @@ def _is_data(birth: Birth) -> bool:
     return any(one.operation == "DataLoader" for one in _history.trunk(birth))
 
 
-def _is_fixed(birth: Birth, usual: int) -> bool:
-    return usual in birth.shape and not _history.is_weight(birth)
+def _is_fixed(birth: Birth, dealt: Dealt) -> bool:
+    """Is it made for the usual number of samples: from no batch at all, or from one before?"""
+    if dealt.usual not in birth.shape or _history.is_weight(birth):
+        return False
+    root = _history.source(birth)
+    return not _is_data(birth) or root.shape[:1] == (dealt.usual,)
 
 
 def _asked_for(crash: Crash, usual: int) -> bool:
@@ -70,17 +75,6 @@ def _asked_for(crash: Crash, usual: int) -> bool:
     sizes = [argument.value for argument in crash.call.arguments if argument.birth is None]
     flat = [one for size in sizes for one in (size if isinstance(size, list | tuple) else (size,))]
     return usual in flat
-
-
-def _which(crash: Crash) -> str:
-    return ", the last of an epoch" if crash.stage.dealt.is_last else ""
-
-
-def _samples(crash: Crash) -> list[Evidence]:
-    dealt = crash.stage.dealt
-    if dealt.samples is None or dealt.samples % dealt.usual != dealt.size:
-        return []
-    return [Evidence("samples", f"{dealt.samples:,} % {dealt.usual} = {dealt.size}")]
 
 
 def _fix(crash: Crash, fixed: Birth | None) -> Fix:

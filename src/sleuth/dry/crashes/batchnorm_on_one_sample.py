@@ -5,7 +5,7 @@ from __future__ import annotations
 from sleuth.dry.crash import Crash
 from sleuth.dry.crashes import _history, _scene, _words
 from sleuth.dry.crashes._told import told
-from sleuth.findings import Evidence, Finding, Fix
+from sleuth.findings import Finding, Fix
 
 
 def explain(crash: Crash) -> Finding | None:
@@ -16,12 +16,10 @@ def explain(crash: Crash) -> Finding | None:
     dealt = crash.stage.dealt
     who = "BatchNorm" if at_work is None else _words.called(at_work[0], _scene.name_of(crash, at_work[0]))
     is_rest = dealt is not None and dealt.is_last and dealt.size == 1 and dealt.usual > 1
-    count = f"{dealt.samples:,} % {dealt.usual} = 1" if is_rest and dealt.samples else ""
     return told(
         "batchnorm-on-one-sample",
         crash,
-        title=f"{who} gets one sample, the last of an epoch" if is_rest else f"{who} gets one value for each channel",
-        evidence=[Evidence("samples", count)] if count else [],
+        title=f"{who} gets one sample" if is_rest else f"{who} gets one value for each channel",
         chain=_history.of_shapes(births[0]) if births else [],
         fixes=[
             Fix("leave the rest out: DataLoader(..., drop_last=True)")

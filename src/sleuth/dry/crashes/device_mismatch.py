@@ -29,7 +29,8 @@ def _title(crash: Crash, found: Stray) -> str:
     if _is_unmoved_model(crash, found):
         return f"the model is still on {found.birth.device}, what it is given on {found.wanted}"
     origin = found.origin
-    made = f" ({_words.operation(origin.operation)}, line {origin.place.line})" if origin.place is not None else ""
+    how = "made on" if _history.is_weight(found.birth) else f"{_words.operation(origin.operation)},"
+    made = f" ({how} line {origin.place.line})" if origin.place is not None else ""
     return f"{found.name}{made} is on {found.birth.device}, the rest on {found.wanted}"
 
 
@@ -38,12 +39,15 @@ def _is_unmoved_model(crash: Crash, found: Stray) -> bool:
     if owned is None:
         return False
     births = [crash.stage.births[one] for one in owned[0].parameters()]
-    return all(birth is None or birth.device == found.birth.device for birth in births)
+    return bool(births) and all(birth is None or birth.device == found.birth.device for birth in births)
 
 
 def _fix(crash: Crash, found: Stray) -> Fix | None:
     if _is_unmoved_model(crash, found):
         return Fix(f'move the model before its first use: `model.to("{found.wanted.removesuffix(":0")}")`')
+    made_there = _moving.made_there(crash, found)
+    if made_there is not None:
+        return made_there
     if _history.is_weight(found.birth):
         return Fix(f"move the model once more after this part was added: `.to({found.wanted!r})`")
     return _moving.to_the_others(crash, found)

@@ -14,14 +14,13 @@ def explain(crash: Crash) -> Finding | None:
         return None
     found = odd_type(crash)
     if found is not None:
-        named = found.spelling.text if found.spelling is not None else ""
         return told(
             "dtype-mismatch",
             crash,
-            title=f"{found.name} is {found.birth.dtype}, {found.other.name or 'the rest'} is {found.wanted}",
+            title=f"{found.called} is {found.birth.dtype}, {found.other.name or 'the rest'} is {found.wanted}",
             evidence=found.evidence,
             chain=found.chain,
-            fixes=[Fix(f"{named}.to(torch.{found.wanted})")],
+            fixes=[Fix(f"{found.name}.to(torch.{found.wanted})")],
         )
     birth = next((one for one in births_of(crash) if not _history.is_weight(one)), None)
     if birth is None or crash.call is None:

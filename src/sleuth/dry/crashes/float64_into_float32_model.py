@@ -22,7 +22,7 @@ def explain(crash: Crash) -> Finding | None:
     return told(
         "float64-into-float32-model",
         crash,
-        title=f"{found.name} is float64 since {_words.maker(origin)}{line}, the weights are float32",
+        title=f"{found.called} is float64 since {_words.maker(origin)}{line}, the weights are float32",
         evidence=found.evidence,
         chain=found.chain,
         fixes=[_fix(found)],
@@ -39,4 +39,4 @@ def _fix(found: OddType) -> Fix:
         and origin.operation in ("from_numpy", "tensor", "as_tensor")
     ):
         return Fix(title, (_edits.put_behind(origin.code.co_filename, node, ".float()"),))
-    return Fix(title if found.spelling is None else f"make it float32: {found.spelling.text}.float()")
+    return Fix(f"make it float32: {found.name}.float()")

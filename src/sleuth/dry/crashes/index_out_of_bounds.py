@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sleuth.dry.crash import Crash
-from sleuth.dry.crashes import _history, _words
+from sleuth.dry.crashes import _history, _messages, _words
 from sleuth.dry.crashes._told import told
 from sleuth.findings import Evidence, Finding
 
@@ -14,9 +14,10 @@ _OTHERS = re.compile(r"index out of range in self|selected index k out of range|
 
 
 def explain(crash: Crash) -> Finding | None:
-    found = _BEYOND.search(crash.message)
+    message = _messages.said(crash.error)
+    found = _BEYOND.search(message)
     call = crash.call
-    if call is None or not call.births or (found is None and not _OTHERS.search(crash.message)):
+    if call is None or not call.births or (found is None and not _OTHERS.search(message)):
         return None
     birth = call.births[0]
     shape = _words.shape(birth.shape)

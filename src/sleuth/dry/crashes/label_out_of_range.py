@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sleuth.dry.crash import Crash
-from sleuth.dry.crashes import _history, _words
+from sleuth.dry.crashes import _history, _messages, _words
 from sleuth.dry.crashes._told import told
 from sleuth.findings import Evidence, Finding, Link
 
@@ -15,7 +15,7 @@ _LABEL = re.compile(r"Target (-?\d+) is out of bounds|Assertion `?t >= 0 && t < 
 
 def explain(crash: Crash) -> Finding | None:
     call = crash.call
-    found = _LABEL.search(crash.message)
+    found = _LABEL.search(_messages.said(crash.error))
     in_a_loss = call is not None and ("loss" in call.operation or "entropy" in call.operation)
     if found is None and not (in_a_loss and "device-side assert" in crash.message):
         return None

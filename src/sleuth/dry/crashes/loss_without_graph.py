@@ -44,7 +44,7 @@ def explain(crash: Crash) -> Finding | None:
         "loss-without-graph",
         crash,
         title=title or None,
-        chain=[*([Link("here the way back is cut", cut.place)] if cut is not None else []), *_story(loss)],
+        chain=[*_story(loss), *([Link("here the way back is cut", cut.place)] if cut is not None else [])],
         fixes=[fix],
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
 from sleuth.dry.crashes import _history, _to_numpy
 from sleuth.dry.crashes._told import told
@@ -17,7 +18,7 @@ def explain(crash: Crash) -> Finding | None:
     if found is None:
         return None
     birth = _to_numpy.birth_of(crash)
-    is_recorded = birth is not None and any(_history.is_weight(one) for one in birth.ancestors())
+    is_recorded = birth is not None and _is_recorded(birth)
     return told(
         "numpy-of-cuda-tensor",
         crash,
@@ -25,3 +26,9 @@ def explain(crash: Crash) -> Finding | None:
         chain=[] if birth is None else _history.of_devices(birth),
         fixes=[_to_numpy.fix(crash, ".detach().cpu()" if is_recorded else ".cpu()")],
     )
+
+
+def _is_recorded(birth: Birth) -> bool:
+    """Does it hang on weights, by a way that nobody has cut?"""
+    cut = any(one.operation in ("detach", "data", "argmax") for one in _history.line(birth))
+    return not cut and any(_history.is_weight(one) for one in birth.ancestors())

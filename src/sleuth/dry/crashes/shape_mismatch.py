@@ -2,44 +2,53 @@
 
 from __future__ import annotations
 
-from sleuth.dry.births import Argument, Birth, Call
+from math import prod
+
+from sleuth.dry.births import Birth, Call
 from sleuth.dry.crash import Crash
-from sleuth.dry.crashes import _history, _messages, _words
+from sleuth.dry.crashes import _history, _messages, _scene, _words
 from sleuth.dry.crashes._told import told
 from sleuth.findings import Evidence, Finding, Link
 
 # More histories than these bury the two that differ.
 _MOST_TOLD = 2
+_MOST_SHOWN = 4
 
 
 def explain(crash: Crash) -> Finding | None:
     call = crash.call
     if call is None or not call.births or not _messages.is_about_shapes(crash.message):
         return None
-    return told("shape-mismatch", crash, title=_title(call), evidence=_shapes(call), chain=stories(_differing(call)))
+    return told(
+        "shape-mismatch", crash, title=_title(call), evidence=_shapes(crash, call), chain=stories(_differing(call))
+    )
 
 
 def _title(call: Call) -> str:
     shapes = list(dict.fromkeys(_words.shape(birth.shape) for birth in call.births))
-    inside = f" in {call.layer}" if call.layer else ""
+    inside = f" in {_words.layer(call.layer)}" if call.layer else ""
+    if call.operation in ("view", "reshape") and _wanted(call):
+        has, wanted = prod(call.births[0].shape), _wanted(call)
+        wants = f"{prod(wanted)} numbers" if -1 not in wanted else f"rows of {-prod(wanted)}"
+        return f"{call.operation}{_words.shape(wanted)}{inside} wants {wants}, {shapes[0]} has {has}"
     if len(shapes) == 1:
         return f"{_words.operation(call.operation)}{inside} cannot be done with {shapes[0]}"
     return f"{_words.operation(call.operation)}{inside}: {' and '.join(shapes[:3])} do not go together"
 
 
-def _shapes(call: Call) -> list[Evidence]:
-    return [Evidence(named(argument), _words.shape(birth.shape)) for argument, birth in tensors(call)[:4]]
+def _shapes(crash: Crash, call: Call) -> list[Evidence]:
+    names = [birth.name or _scene.nearest_name(crash, birth) for birth in call.births[:_MOST_SHOWN]]
+    return [
+        Evidence(name or f"tensor {number}", _words.shape(birth.shape))
+        for number, (name, birth) in enumerate(zip(names, call.births, strict=False), 1)
+    ]
 
 
-def tensors(call: Call) -> list[tuple[Argument, Birth]]:
-    return [(argument, argument.birth) for argument in call.arguments if argument.birth is not None]
-
-
-def named(argument: Argument) -> str:
-    """What an argument is called; a bare position says "argument 2"."""
-    if argument.birth is not None and argument.birth.name:
-        return argument.birth.name
-    return f"argument {int(argument.name) + 1}" if argument.name.isdigit() else argument.name
+def _wanted(call: Call) -> tuple[int, ...]:
+    """The sizes a view asks for."""
+    values = [argument.value for argument in call.arguments if argument.birth is None]
+    flat = [one for value in values for one in (value if isinstance(value, list | tuple) else (value,))]
+    return tuple(one for one in flat if isinstance(one, int))
 
 
 def _differing(call: Call) -> list[Birth]:

@@ -9,7 +9,7 @@ from sleuth.dry.crash import Crash
 from sleuth.dry.crashes import _edits, _holders
 from sleuth.dry.crashes._stray import stray
 from sleuth.dry.crashes._told import told
-from sleuth.findings import Finding, Fix, Link
+from sleuth.findings import Evidence, Finding, Fix, Link
 from sleuth.layer_source import assignment_of
 from sleuth.program import place_at
 
@@ -29,7 +29,7 @@ def explain(crash: Crash) -> Finding | None:
         "tensor-attribute-not-buffer",
         crash,
         title=f"self.{holder.attribute} of {type(holder.module).__name__} is a plain tensor: .to() left it on the CPU",
-        evidence=found.evidence,
+        evidence=[Evidence(f"self.{holder.attribute}", f"on {found.birth.device}"), *found.evidence[1:]],
         chain=[
             *found.chain,
             Link(f"{holder.dotted} is neither a parameter nor a buffer", where),

@@ -7,28 +7,13 @@ import ast
 from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
 from sleuth.dry.crashes import _edits, _scene, _words
+from sleuth.dry.crashes._moving import FACTORIES
 from sleuth.dry.crashes._stray import Stray, stray
 from sleuth.dry.crashes._told import told
 from sleuth.findings import Finding, Fix
 
 REFINES = ("device_mismatch",)
-_FACTORIES = {
-    *(
-        "zeros",
-        "ones",
-        "full",
-        "empty",
-        "rand",
-        "randn",
-        "randint",
-        "randperm",
-        "arange",
-        "linspace",
-        "logspace",
-        "eye",
-    ),
-    *("tensor", "as_tensor", "from_numpy", "tril_indices", "triu_indices", "normal", "hann_window", "Tensor"),
-}
+_OF_OTHER_DATA = {"from_numpy", "Tensor"}
 
 
 def explain(crash: Crash) -> Finding | None:
@@ -36,7 +21,7 @@ def explain(crash: Crash) -> Finding | None:
     if found is None or found.birth.device != "cpu":
         return None
     origin = found.origin
-    if origin.operation not in _FACTORIES or not origin.layer or origin.name:
+    if origin.operation not in FACTORIES | _OF_OTHER_DATA or not origin.layer or origin.name:
         return None
     return told(
         "tensor-on-cpu-in-forward",
@@ -54,7 +39,7 @@ def _fix(crash: Crash, found: Stray, origin: Birth) -> Fix:
     node = _scene.expression(origin.code, origin.instruction) if origin.code is not None else None
     if origin.code is None or not isinstance(node, ast.Call) or any(one.arg == "device" for one in node.keywords):
         return Fix(title)
-    if origin.operation in ("from_numpy", "Tensor"):
+    if origin.operation in _OF_OTHER_DATA:
         return Fix(title, (_edits.put_behind(origin.code.co_filename, node, f".to({device})"),))
     edit = _edits.one_more_argument(origin.code.co_filename, node, f"device={device}")
     return Fix(title, () if edit is None else (edit,))

@@ -10,6 +10,7 @@ from sleuth.dry.crashes import _history, _messages, _scene, _words
 from sleuth.dry.crashes._told import told
 from sleuth.findings import Finding, Fix
 
+_ASKED = re.compile(r"Dimension out of range.*but got (-?\d+)")
 _WANTED = re.compile(r"(\d)-?D(?: \((?:un)?batched\))?(?: or (\d)-?D)?")
 
 
@@ -19,10 +20,11 @@ def explain(crash: Crash) -> Finding | None:
     birth = _input(crash)
     if birth is None:
         return None
+    axes = _words.count(len(birth.shape), "dimension")
     return told(
         "wrong-number-of-dimensions",
         crash,
-        title=f"{_who(crash)} is given {_words.shape(birth.shape)}: {len(birth.shape)} dimensions{_wanted(crash)}",
+        title=f"{_who(crash)} is given {_words.shape(birth.shape)}, {axes}{_wanted(crash)}",
         chain=_history.of_shapes(birth),
         fixes=[_missing_axis(crash, birth)],
     )
@@ -50,8 +52,11 @@ def _sizes(crash: Crash) -> list[int]:
 
 
 def _wanted(crash: Crash) -> str:
+    asked = _ASKED.search(crash.message)
+    if asked is not None:
+        return f": there is no dimension {asked.group(1)}, they count from 0"
     sizes = _sizes(crash)
-    return f", it wants {' or '.join(str(size) for size in sizes)}" if sizes else ""
+    return f", and wants {' or '.join(str(size) for size in sizes)}" if sizes else ""
 
 
 def _missing_axis(crash: Crash, birth: Birth) -> Fix | None:

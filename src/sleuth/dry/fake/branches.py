@@ -50,9 +50,7 @@ class Branches:
 
 def asking_frame(frame: FrameType | None) -> FrameType | None:
     """The frame of the program, or of a library, that wants to know."""
-    while frame is not None and (
-        frame.f_code.co_filename.startswith(_PASSES_ON)
-    ):
+    while frame is not None and (frame.f_code.co_filename.startswith(_PASSES_ON)):
         frame = frame.f_back
     return frame
 

@@ -6,15 +6,20 @@ import contextlib
 import logging
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import torch
-from torch.nn.parameter import UninitializedTensorMixin
+from torch.nn import parameter
 
 from sleuth.dry.fake import hollow, saving
 from sleuth.dry.fake.numbers import Numbers
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
+
+# Elements of a batch of images or of a decoded file.
+WHILE_LOADING = 1 << 24
+_entered: WeakKeyDictionary[Stage, Numbers] = WeakKeyDictionary()
 
 
 @contextlib.contextmanager
@@ -24,8 +29,23 @@ def fake_numbers(stage: Stage) -> Iterator[None]:
     saving.install(stage)
     # What a fake kernel refuses is no news: the real one has the last word.
     stage.patches.set(logging.getLogger("torch._subclasses.fake_tensor"), "disabled", True)
-    with _memory_left_untouched(), Numbers(stage):
+    numbers = _entered[stage] = Numbers(stage)
+    with _memory_left_untouched(), numbers:
         yield
+
+
+@contextlib.contextmanager
+def data_loaded(stage: Stage) -> Iterator[None]:
+    """Data keep their numbers up to a larger size while they are read."""
+    numbers = _entered.get(stage)
+    if numbers is None:
+        yield
+        return
+    before, numbers.limit = numbers.limit, WHILE_LOADING
+    try:
+        yield
+    finally:
+        numbers.limit = before
 
 
 @contextlib.contextmanager
@@ -42,7 +62,8 @@ def _memory_left_untouched() -> Iterator[None]:
 
 def _install_parameters(stage: Stage) -> None:
     plain_new = torch.nn.Parameter.__new__
-    plain_materialize = UninitializedTensorMixin.materialize
+    lazy: Any = vars(parameter)["UninitializedTensorMixin"]
+    plain_materialize = lazy.materialize
 
     def new(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:
         made = plain_new(cls, data, requires_grad)
@@ -55,7 +76,7 @@ def _install_parameters(stage: Stage) -> None:
             _without_numbers(self)
 
     stage.patches.set(torch.nn.Parameter, "__new__", staticmethod(new))
-    stage.patches.set(UninitializedTensorMixin, "materialize", materialize)
+    stage.patches.set(lazy, "materialize", materialize)
 
 
 def _without_numbers(parameter: torch.Tensor) -> None:

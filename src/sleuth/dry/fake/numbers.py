@@ -1,4 +1,4 @@
-"""Sees every operation that reaches torch's kernels: runs the small ones whose numbers are known, answers the others."""
+"""Sees every operation on its way to torch's kernels: runs the small ones whose numbers are known, answers the rest."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ class Numbers(TorchDispatchMode):
     """Beneath autograd, so that everything autograd checks and keeps is real."""
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.stage = stage
+        self.limit = LIMIT
         self._plans = Plans()
 
     @classmethod
@@ -67,21 +68,21 @@ class Numbers(TorchDispatchMode):
         self, func: Any, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[torch.Tensor]
     ) -> bool:
         if not given or operation.growing:
-            return self._planned_elements(func, operation, args, kwargs, given) <= LIMIT
+            return self._planned_elements(func, operation, args, kwargs, given) <= self.limit
         sizes = sorted([one.numel() for one in given], reverse=True)
-        if sum(sizes) > LIMIT:
+        if sum(sizes) > self.limit:
             return False
         if len(sizes) == 1 or sizes[0] * sizes[1] <= _SURELY_SMALL:
             return True
-        return self._planned_elements(func, operation, args, kwargs, given) <= LIMIT
+        return self._planned_elements(func, operation, args, kwargs, given) <= self.limit
 
     def _planned_elements(
         self, func: Any, operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[torch.Tensor]
     ) -> int:
         if operation.name in own_answers.KEEP_REAL_WHILE_KNOWN:
             return 0
-        if sum(one.numel() for one in given) > LIMIT and not operation.shape_only:
-            return LIMIT + 1
+        if sum(one.numel() for one in given) > self.limit and not operation.shape_only:
+            return self.limit + 1
         try:
             return self._plans.of(func, operation, args, kwargs, given, _nothing).elements
         except Exception:  # the call itself will say what is wrong with it

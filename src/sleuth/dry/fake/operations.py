@@ -59,9 +59,8 @@ def of(func: Any) -> Operation:
         or name in _STRUCTURAL
         or func.namespace in _NOT_NUMBERS
         or torch.Tag.inplace_view in func.tags,
-        composite=func._can_decompose() and torch._C._dispatch_has_kernel_for_dispatch_key(
-            func.name(), "CompositeImplicitAutograd"
-        ),
+        composite=func._can_decompose()
+        and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"),
         shape_only=name in _SHAPE_ONLY,
         growing=name in _GROWING or "upsample" in name,
         # A scale of 1.5 or a step of 0.1 decides a shape; a learning rate does not.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from types import FrameType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -19,6 +20,7 @@ UNANSWERED: Any = object()
 # An array of ones beyond this would take room for nothing.
 _MOST_ONES = 1 << 24
 T = torch.Tensor
+_branches: WeakKeyDictionary[Stage, Branches] = WeakKeyDictionary()
 
 
 def answer(stage: Stage, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -44,7 +46,7 @@ def truth(stage: Stage, frame: FrameType | None, guess: Any) -> bool:
     if guess is not hollow.ANYTHING and guess is not hollow.KNOWN:
         value = bool(guess)
     else:
-        value = _branches(stage).decide(frame, otherwise=True)
+        value = _branches.setdefault(stage, Branches()).decide(frame, otherwise=True)
     stage.journal.assume(users_place(frame), f"condition assumed {value}")
     return value
 
@@ -60,12 +62,6 @@ def plausible(tensor: T) -> Any:
     if tensor.is_floating_point():
         return float(guess if known else 1.0)
     return int(guess) if known else 0
-
-
-def _branches(stage: Stage) -> Branches:
-    if not isinstance(getattr(stage, "branches", None), Branches):
-        stage.branches = Branches()  # type: ignore[attr-defined]
-    return stage.branches  # type: ignore[attr-defined, no-any-return]
 
 
 def _bool(stage: Stage, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -96,7 +92,11 @@ def _numpy(stage: Stage, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     fill = value if not tensor.is_floating_point() else 1.0
     small = tensor.numel() <= _MOST_ONES
     with torch._C._DisableTorchDispatch():
-        copy = torch.full(tensor.shape, fill, dtype=tensor.dtype) if small else torch.empty(tensor.shape, dtype=tensor.dtype)
+        copy = (
+            torch.full(tensor.shape, fill, dtype=tensor.dtype)
+            if small
+            else torch.empty(tensor.shape, dtype=tensor.dtype)
+        )
         array = copy.numpy()
     dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
     return array if dtype is None else array.astype(dtype)

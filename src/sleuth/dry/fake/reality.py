@@ -74,7 +74,7 @@ def _tiny(value: Any, side: int) -> Any:
 
 
 def in_its_own_words(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The call as the real kernel takes it, after the fake one has refused it: real kernels check before they compute."""
+    """The call as the real kernel takes it, after the fake one has refused it: they check before they compute."""
     return _with_forgotten_numbers(func(*_sane(args), **{name: _sane(value) for name, value in kwargs.items()}))
 
 

@@ -30,7 +30,7 @@ def install(stage: Stage) -> None:
 
 
 def _install_reduce(stage: Stage, kind: type[torch.Tensor]) -> None:
-    plain = kind.__reduce_ex__
+    plain: Any = kind.__reduce_ex__
 
     def reduce_ex(self: torch.Tensor, protocol: Any) -> Any:
         with torch._C.DisableTorchFunction():
@@ -44,8 +44,9 @@ def _install_reduce(stage: Stage, kind: type[torch.Tensor]) -> None:
 
 
 def _install_storages(stage: Stage) -> None:
-    storage_type = torch.UntypedStorage
-    plain_clone, plain_share = storage_type.clone, storage_type.share_memory_
+    storage_type: Any = torch.UntypedStorage
+    plain_clone: Any = storage_type.clone
+    plain_share: Any = storage_type.share_memory_
 
     def clone(self: torch.UntypedStorage) -> torch.UntypedStorage:
         return hollow.storage_like(self) if hollow.is_hollow_storage(self) else plain_clone(self)
@@ -62,5 +63,3 @@ def _install_storages(stage: Stage) -> None:
     stage.patches.set(storage_type, "clone", clone)
     stage.patches.set(storage_type, "__deepcopy__", deepcopy)
     stage.patches.set(storage_type, "share_memory_", share_memory)
-
-

@@ -41,9 +41,10 @@ def _flat(shape: torch.Size | tuple[int, ...], dtype: torch.dtype) -> torch.Tens
 
 def _embedding(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     weight, indices = args[0], args[1]
-    if weight.dim() == 2 and _is_known(indices) and not indices.is_floating_point():
-        if _outside(indices, weight.shape[0]):
-            func(_flat((weight.shape[0], 1), weight.dtype), indices)
+    if weight.dim() != 2 or not _is_known(indices) or indices.is_floating_point():
+        return
+    if _outside(indices, weight.shape[0]):
+        func(_flat((weight.shape[0], 1), weight.dtype), indices)
 
 
 def _class_labels(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -59,9 +60,10 @@ def _class_labels(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> N
 
 def _probabilities(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     given, target = args[0], args[1]
-    if _is_known(target) and target.shape == given.shape and target.dtype == given.dtype:
-        if target.min() < 0 or target.max() > 1:
-            func(torch.full_like(target, 0.5), target)
+    if not _is_known(target) or target.shape != given.shape or target.dtype != given.dtype:
+        return
+    if target.min() < 0 or target.max() > 1:
+        func(torch.full_like(target, 0.5), target)
 
 
 def _along_dim(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -43,11 +43,11 @@ def _own(equation: Any) -> float:
     if name == "dot_general":
         (contracted, _), _ = equation.params["dimension_numbers"]
         left = equation.invars[0].aval.shape
-        return 2.0 * _size(equation.outvars[0]) * math.prod(left[axis] for axis in contracted)
+        return float(2 * _size(equation.outvars[0]) * math.prod(left[axis] for axis in contracted))
     if name == "conv_general_dilated":
         kernel = equation.invars[1].aval.shape
         output_features = kernel[equation.params["dimension_numbers"].rhs_spec[0]]
-        return 2.0 * _size(equation.outvars[0]) * math.prod(kernel) / max(1, output_features)
+        return float(2 * _size(equation.outvars[0]) * math.prod(kernel) / max(1, output_features))
     return 0.0
 
 

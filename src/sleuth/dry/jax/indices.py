@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 # Index arithmetic is followed on arrays up to this size.
 _MOST = 5_000_000
 _FOLLOWED = frozenset(
-    ("lt", "ge", "gt", "le", "eq", "add", "sub", "mul", "select_n", "broadcast_in_dim", "reshape", "squeeze", "transpose",
-     "convert_element_type", "slice", "concatenate", "copy", "expand_dims", "and", "or", "not")
+    ("lt", "ge", "gt", "le", "eq", "add", "sub", "mul", "select_n", "broadcast_in_dim", "reshape", "squeeze",
+     "transpose", "convert_element_type", "slice", "concatenate", "copy", "expand_dims", "and", "or", "not")
 )  # fmt: skip
 _CALLS = ("jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call", "remat", "checkpoint")
 
@@ -77,7 +77,7 @@ def _check(stage: Stage, equation: Any, indices: Any) -> None:
     rows, width = table[axes[0]], equation.params["slice_sizes"][axes[0]]
     low, high = int(indices.min()), int(indices.max())
     line = line_of(equation.source_info)
-    if width != 1 or line is None or 0 <= low and high < rows:
+    if width != 1 or line is None or (low >= 0 and high < rows):
         return
     # A negative index counts from the end; one that is still negative here lies before the beginning.
     wrong = high if high >= rows else low - rows

@@ -85,5 +85,5 @@ def name_in(frame: FrameType, array: Any) -> str:
         if isinstance(value, dict | list | tuple):
             for path, leaf in jax.tree_util.tree_flatten_with_path(value)[0]:
                 if leaf is array:
-                    return name + jax.tree_util.keystr(path)
+                    return name + str(jax.tree_util.keystr(path))
     return ""

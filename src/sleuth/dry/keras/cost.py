@@ -16,7 +16,7 @@ def operations_of(layer: Any, shape: tuple[Any, ...]) -> int:
         return 0
     weights = sum(math.prod(variable.shape) for variable in getattr(layer, "_trainable_variables", ()))
     positions = math.prod(size or 1 for size in shape[:-1])
-    return 2 * weights * positions
+    return int(2 * weights * positions)
 
 
 def affordable(operations: float) -> bool:

@@ -33,7 +33,7 @@ class Failed:
     def is_behind(self, error: BaseException) -> bool:
         """Is `error` this one? Keras raises a new error whose text holds that of the first."""
         own = str(self.error).strip()
-        return error is self.error or bool(own) and own in str(error)
+        return error is self.error or (bool(own) and own in str(error))
 
 
 class Notes:
@@ -93,7 +93,7 @@ class Notes:
         torch = sys.modules.get("torch")
         if torch is None or not isinstance(tensor, torch.Tensor):
             return ""
-        return self.stage.mode.label(tensor) or "cpu"
+        return self.stage.mode.label(tensor) or self.stage.now_on
 
     def _made_by_keras(self, birth: Birth) -> bool:
         """Is it data that Keras turned into a tensor inside a `fit`, rather than a layer's or the user's own work?"""

@@ -127,4 +127,4 @@ def _look_for_broadcast(notes: Notes, model: Any, y: Any, output: Any, frame: An
 
 
 def _metric_names(model: Any) -> list[str]:
-    return [metric.name for metric in model.metrics if metric.name != "loss"]
+    return [name for name in model.get_metrics_result() if name != "loss"]

@@ -1,4 +1,4 @@
-"""`fit`, `evaluate` and `predict` for as many batches as a rehearsal needs, or by shapes alone where that is too much."""
+"""`fit`, `evaluate` and `predict` for as many batches as a rehearsal needs, or by shapes alone if that is too much."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def _look_at_labels(notes: Notes, model: Any, y: Any) -> None:
         return
     classes = output.shape[-1]
     low, high = span
-    if 0 <= low and high < classes or _ignores(model.loss, low):
+    if (low >= 0 and high < classes) or _ignores(model.loss, low):
         return
     notes.stage.journal.finding(
         handbook.finding(
@@ -81,7 +81,7 @@ def _span(data: Any) -> tuple[int, int] | None:
 
 
 def _look_at_tokens(notes: Notes, model: Any, x: Any) -> None:
-    inputs = getattr(model, "inputs", None) or ()
+    inputs: Any = getattr(model, "inputs", None) or ()
     if len(inputs) != 1:
         return
     span = _span(x)
@@ -97,13 +97,13 @@ def _reads(layer: Any, tensor: Any) -> bool:
 
 
 def _check_tokens(notes: Notes, layer: Any, low: int, high: int) -> None:
-    if 0 <= low and high < layer.input_dim:
+    if low >= 0 and high < layer.input_dim:
         return
     notes.stage.journal.finding(
         handbook.finding(
             "embedding-too-small",
             place=notes.place_made(layer),
-            title=f"{title_of(layer)} has {layer.input_dim} rows (0 to {layer.input_dim - 1}), its input reaches {high}",
+            title=f"{title_of(layer)} has rows 0 to {layer.input_dim - 1}, and its input reaches {high}",
             evidence=[
                 Evidence("rows of the table", layer.input_dim),
                 Evidence("smallest index", low),

@@ -49,7 +49,7 @@ def largest_batch(scenario: Scenario, plain: Outcome | None = None, run: Run | N
 
 
 def _searched(scenario: Scenario, plain: Outcome | None, run: Run) -> Answer:
-    own = _probe(plain or run(replace(scenario, batch=None)))
+    own = _probe(plain or run(replace(scenario, batch=0)))
     if own is None:
         return Answer(None, "largest batch: the program trained nothing on a card, so there is none to search")
     twice = _probe(run(replace(scenario, batch=2 * own.batch)))

@@ -89,7 +89,10 @@ class Ledger:
         self._accounts: dict[tuple[str, int, int, str, str, str], Account] = {}
         self._blocks: dict[int, Block] = {}
         self._born = 0
+        # On all devices together.
         self.held = 0
+        # Has any device gone over its limit?
+        self.full = False
 
     def block(self, storage: Any) -> Block | None:
         return self._blocks.get(id(storage))
@@ -130,6 +133,7 @@ class Ledger:
             memory.peak, memory.peak_at = memory.held, self._born
             if memory.limit is not None and memory.over_limit is None and memory.peak > memory.limit:
                 memory.over_limit = account
+                self.full = True
 
     def _given_up(self, block: Block) -> None:
         if self._blocks.get(block.key) is block:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
 _CPU = "cpu"
+# Where only shapes are computed; Keras asks so for those of its layers.
+_NOWHERE = "meta"
 _DEVICE = torch.ops.prim.device.default
 # Its result is the very tensor it was given, which nobody has seen yet.
 _FRESH = torch.ops.aten.lift_fresh.default
@@ -52,7 +54,7 @@ class Meter(TorchDispatchMode):
         if facts is None:
             facts = self._facts[func] = (func is _FRESH or _makes_new(func), formula(func))
         makes_new, count = facts
-        if makes_new or count is not None:
+        if (makes_new or count is not None) and self.stage.now_on != _NOWHERE:
             with torch._C.DisableTorchFunction():
                 if count is not None:
                     self._spend(count(*args, **(kwargs or {}), out_val=result))
@@ -91,12 +93,14 @@ class Meter(TorchDispatchMode):
 
     def _where(self, args: tuple[Any, ...]) -> str:
         """In a backward pass no call is under way that would know: there a result is where its makers are."""
+        where = self.stage.now_on
         if _in_backward():
+            # The last of them is one that the forward pass kept; a gradient may come from another card.
             for tensor in _tensors(args):
                 block = self.ledger.block(tensor.untyped_storage())
                 if block is not None and block.account.memory.name != _CPU:
-                    return block.account.memory.name
-        return self.stage.now_on
+                    where = block.account.memory.name
+        return where
 
     def _kind(self, args: tuple[Any, ...]) -> str:
         if torch.is_grad_enabled() and (self.forwards or any(tensor.requires_grad for tensor in _tensors(args))):
@@ -114,6 +118,7 @@ class Moments(Watcher):
         self.steps = 0
         self.flops_of_step = 0
         self._flops_before: dict[int, int] = {}
+        self._full_told = False
 
     def entered(self, module: Any, args: tuple[Any, ...]) -> None:
         """A module's forward begins."""
@@ -121,13 +126,16 @@ class Moments(Watcher):
         with torch._C.DisableTorchFunction():
             if self.meter.forwards == 1 and self.meter.owners.module(module):
                 self.meter.owners.take_stock()
-        self.table.entered(module, args)
+            self.table.entered(module, args)
 
     def left(self, module: Any, args: tuple[Any, ...], *rest: Any) -> None:
         """It is over. `rest` is what it was given by name and its output; where it raised, torch passes None alone."""
         kwargs, output = rest if len(rest) == 2 else ({}, None)
         self.table.left(module, args, kwargs, output)
         self.meter.forwards = max(0, self.meter.forwards - 1)
+        if self.meter.ledger.full and not self._full_told:
+            self._full_told = True
+            self.write()
 
     def backward_done(self, roots: list[Any]) -> None:
         with torch._C.DisableTorchFunction():
@@ -189,7 +197,7 @@ def counted(stage: Stage) -> Iterator[Meter]:
             handle.remove()
         moments.write()
         moments.table.write()
-        if stage.scenario.corner == "" and stage.scenario.batch is None:
+        if stage.scenario.corner == "" and not stage.scenario.batch:
             for finding in estimate.findings(moments.told(), stage.scenario.card_bytes, moments.table.layers):
                 stage.journal.finding(finding)
 

@@ -142,7 +142,7 @@ def _recurrent(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: 
 
 
 def in_float32(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The call where the CPU has no kernel for low precision and a card has: computed in float32, given back as it came."""
+    """A call that only a card has a kernel of low precision for: computed in float32, given back as it came."""
     low = next((tensor.dtype for tensor in _tensors((args, kwargs)) if tensor.dtype in _LOW), None)
     if low is None and kwargs.get("dtype") in _LOW:
         low = kwargs["dtype"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from sleuth.dry.pretend import cuda_limits, cuda_memory, cuda_parallel, cuda_random, cuda_streams, cuda_types
+from sleuth.dry.pretend import compiled, cuda_limits, cuda_memory, cuda_parallel, cuda_random, cuda_streams, cuda_types
 from sleuth.dry.scenario import GIBIBYTE
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ class Properties:
     L2_cache_size: int = 40 << 20
     is_integrated: bool = False
     is_multi_gpu_board: bool = False
-    gcnArchName: str = ""
 
 
 def install(stage: Stage) -> None:
+    compiled.install(stage)
     cuda_limits.install(stage)
     if stage.devices.kind != "cuda":
         return

@@ -1,4 +1,4 @@
-"""What runs only on a card, and where the rehearsal therefore ends; and compilation, which it does without."""
+"""What runs only on a card, and where the rehearsal therefore ends."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
 
+from sleuth.dry.pretend.after_import import after_import
 from sleuth.program import is_users
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ def cannot_go_on(what: str) -> Callable[..., Any]:
 
 
 def install(stage: Stage) -> None:
-    _compile(stage)
     graphs = cannot_go_on("CUDA graphs replay kernels that only a real card has")
     for owner in (torch.cuda, torch.cuda.graphs):
         for name in ("CUDAGraph", "graph"):  # still classes: they stand in annotations
@@ -44,8 +43,7 @@ def install(stage: Stage) -> None:
 
 
 def _extensions(stage: Stage) -> None:
-    """Compiling an extension takes a CUDA compiler, and what it makes a card. The module itself is slow to import."""
-    from sleuth.dry.pretend.after_import import after_import
+    """Compiling an extension takes a CUDA compiler, and what it makes a card."""
 
     def patch(module: Any) -> None:
         for name in ("load", "load_inline"):
@@ -64,41 +62,8 @@ def _end_at_launch(stage: Stage) -> Callable[[Any], None]:
     return patch
 
 
-class Compiled(nn.Module):
-    """What `torch.compile(module)` gives: a module around the module, whose name is in all names of the state."""
-
-    def __init__(self, module: nn.Module) -> None:
-        super().__init__()
-        self._orig_mod = module
-        self.training = module.training
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        return self._orig_mod(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_orig_mod":
-            return self._modules["_orig_mod"]
-        return getattr(self._orig_mod, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("_orig_mod", "training") or "_orig_mod" not in self.__dict__.get("_modules", {}):
-            super().__setattr__(name, value)
-        else:
-            setattr(self._orig_mod, name, value)
-
-
-def _compile(stage: Stage) -> None:
-    def compiled(model: Any = None, **options: Any) -> Any:
-        if model is None:
-            return lambda function: compiled(function, **options)
-        return Compiled(model) if isinstance(model, nn.Module) else model
-
-    stage.patches.set(torch, "compile", compiled)
-    stage.patches.set(nn.Module, "compile", lambda module, *args, **kwargs: None)
-
-
 class _Kernels(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Stands in for Triton where it is not installed and the user's own code asks for it: kernels can be written, not run."""
+    """Stands in for Triton where it is not installed: the user's own code can write kernels, not run them."""
 
     def remove(self) -> None:
         if self in sys.meta_path:

@@ -21,8 +21,8 @@ def install(stage: Stage) -> None:
         for tensor in chain(self.module.parameters(), self.module.buffers()):
             if tensor.device != home:
                 raise RuntimeError(
-                    f"module must have its parameters and buffers on device {home} (device_ids[0]) but found one of them "
-                    f"on device: {tensor.device}"
+                    f"module must have its parameters and buffers on device {home} (device_ids[0]) but found one of "
+                    f"them on device: {tensor.device}"
                 )
         shares = _shares((inputs, kwargs), len(self.device_ids), self.dim, home)
         outputs = [self.module(*given, **options) for given, options in shares]

@@ -19,8 +19,6 @@ __all__ = [
     "device_asserted",
     "device_mismatch",
     "invalid_ordinal",
-    "no_driver",
-    "out_of_memory",
     "refused",
     "translated",
 ]
@@ -36,10 +34,6 @@ _ASSERTED = (
     "information." + _LATER
 )
 _NO_SUCH_CARD = "CUDA error: invalid device ordinal\nGPU device may be out of range, do you have enough GPUs?" + _LATER
-_NO_DRIVER = (
-    "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from "
-    "http://www.nvidia.com/Download/index.aspx"
-)
 # torch had no class for it before 2.8.
 _AcceleratorError: type[RuntimeError] = getattr(torch, "AcceleratorError", RuntimeError)
 
@@ -95,24 +89,6 @@ def device_asserted() -> RuntimeError:
 def invalid_ordinal() -> RuntimeError:
     """A card by a number that there is not."""
     return _with_code(_AcceleratorError(_NO_SUCH_CARD), 101)
-
-
-def no_driver() -> RuntimeError:
-    """What a CUDA build of torch says on a machine without a card."""
-    return RuntimeError(_NO_DRIVER)
-
-
-def out_of_memory(wanted: int, card: int, total: int, used: int, reserved: int) -> RuntimeError:
-    """No room for `wanted` bytes on a card of `total`, of which `used` are in tensors and `reserved` are held."""
-    free = max(0, total - reserved)
-    return torch.OutOfMemoryError(
-        f"CUDA out of memory. Tried to allocate {_size(wanted)}. GPU {card} has a total capacity of {_size(total)} of "
-        f"which {_size(free)} is free. Including non-PyTorch memory, this process has {_size(reserved)} memory in use. Of "
-        f"the allocated memory {_size(used)} is allocated by PyTorch, and {_size(max(0, reserved - used))} is reserved by "
-        "PyTorch but unallocated. If reserved but unallocated memory is large try setting "
-        "PYTORCH_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  "
-        "(https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf)"
-    )
 
 
 def refused(call: Call) -> Exception | None:
@@ -191,8 +167,8 @@ def _of_norm(text: str, call: Call) -> str | None:
     first, other = births[0], next((birth for birth in births if birth.dtype != births[0].dtype), births[0])
     if call.operation == "batch_norm":
         return (
-            "Expected tensor for argument #1 'input' to have the same type as tensor for argument #2 'weight'; but type "
-            f"{type_name(first)} does not equal {type_name(other)} (while checking arguments for cudnn_batch_norm)"
+            "Expected tensor for argument #1 'input' to have the same type as tensor for argument #2 'weight'; but "
+            f"type {type_name(first)} does not equal {type_name(other)} (while checking arguments for cudnn_batch_norm)"
         )
     return f"expected scalar type {_scalar(first)} but found {_scalar(other)}"
 
@@ -256,11 +232,3 @@ def _on_card(birth: Birth) -> bool:
 def _with_code(error: RuntimeError, code: int) -> RuntimeError:
     error.error_code = code  # type: ignore[attr-defined]
     return error
-
-
-def _size(number: int) -> str:
-    """As the allocator of torch formats it."""
-    for unit, size in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if number > size:
-            return f"{number / size:.2f} {unit}"
-    return f"{number} bytes"

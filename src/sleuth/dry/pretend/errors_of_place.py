@@ -1,8 +1,8 @@
 """What a kernel says when its tensors are on different devices: each family has its own words.
 
-The words are those of torch 2.13. A kernel of the CUDA build checks its tensors in the order of its own arguments before it
-starts (`check_and_update_common_device`, the name of the wrapper comes from torchgen); one made with TensorIterator,
-convolutions, recurrent networks, indexing and attention each check for themselves."""
+The words are those of torch 2.13. A kernel of the CUDA build checks its tensors in the order of its own arguments
+before it starts (`check_and_update_common_device`; the name of the wrapper comes from torchgen). Those made with
+TensorIterator, convolutions, recurrent networks, indexing and attention each check for themselves."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sleuth.dry.births import Argument, Birth, Call
 
 CPU = "cpu"
 
-# The kernel behind an operation: its wrapper, the operation's arguments in their order, and what the kernel calls them in
-# the order in which it checks them.
+# The kernel behind an operation: its wrapper, the operation's arguments in their order, and what the kernel calls them
+# in the order in which it checks them.
 _KERNELS = """
 mm                 mm                      input mat2                       self=input mat2=mat2
 bmm                bmm                     input mat2                       self=input mat2=mat2
@@ -66,7 +66,7 @@ cdist              __cdist_forward         x1 x2                            x1=x
 equal              _equal                  input other                      self=input other=other
 bucketize          Tensor_bucketize        input boundaries                 self=input boundaries=boundaries
 searchsorted       Tensor_searchsorted     sorted_sequence input            sorted_sequence=sorted_sequence self=input
-isin               isin_Tensor_Tensor      elements test_elements           elements=elements test_elements=test_elements
+isin               isin_Tensor_Tensor      elements test_elements elements=elements test_elements=test_elements
 multi_head_attention_forward addmm        query key value embed_dim num_heads in_proj_weight in_proj_bias \
  self=in_proj_bias mat1=query mat2=in_proj_weight
 lstm_cell          addmm                   input hx w_ih w_hh b_ih b_hh     self=b_ih mat1=input mat2=w_ih
@@ -208,8 +208,8 @@ def _checked(call: Call, kernel: _Kernel) -> str | None:
                 common = birth.device
             elif birth.device != common:
                 return (
-                    f"Expected all tensors to be on the same device, but got {name} is on {birth.device}, different from "
-                    f"other tensors on {common} (when checking argument in method wrapper_CUDA_{kernel.wrapper})"
+                    f"Expected all tensors to be on the same device, but got {name} is on {birth.device}, different "
+                    f"from other tensors on {common} (when checking argument in method wrapper_CUDA_{kernel.wrapper})"
                 )
     return None
 
@@ -237,7 +237,7 @@ def _convolved(call: Call) -> str | None:
 
 
 def _recurred(call: Call) -> str | None:
-    """The input is compared with the hidden state, then with the weights. The sizes of packed batches stay on the CPU."""
+    """The input is compared with the hidden state, then with the weights; packed batches' sizes stay on the CPU."""
     tensors = [argument for argument in call.arguments if argument.birth is not None]
     first = tensors[0].birth
     assert first is not None
@@ -274,8 +274,8 @@ def _attended(call: Call) -> str | None:
         if not mask or mask[0].device == query:
             return None
         return (
-            f"Expected all tensors to be on the same device, but got attn_mask is on {mask[0].device}, different from other "
-            f"tensors on {query} (when checking argument in method wrapper_CUDA___fused_sdp_choice)"
+            f"Expected all tensors to be on the same device, but got attn_mask is on {mask[0].device}, different from "
+            f"other tensors on {query} (when checking argument in method wrapper_CUDA___fused_sdp_choice)"
         )
     return (
         f"Expected query, key, and value to have the same device type, but got query.device: {query} key.device: {key} "
@@ -303,8 +303,8 @@ def _windowed(call: Call) -> str | None:
     births = [birth for birth in call.births if birth.shape]
     other = next(birth.device for birth in births if birth.device != births[0].device)
     return (
-        f"{call.operation} input and window must be on the same device but got self on {births[0].device} and window on "
-        f"{other}"
+        f"{call.operation} input and window must be on the same device but got self on {births[0].device} and window "
+        f"on {other}"
     )
 
 

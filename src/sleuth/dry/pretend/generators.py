@@ -24,7 +24,7 @@ class _Generator(torch._C.Generator, metaclass=_Kind):
     label: str
 
     def __new__(cls, device: Any = None) -> _Generator:
-        made = super().__new__(cls, "cpu")
+        made = super().__new__(cls, "cpu")  # type: ignore[call-arg]
         made.label = "cpu" if device is None else cls.stage.devices.label(device)
         return made
 

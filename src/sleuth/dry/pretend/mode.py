@@ -205,7 +205,7 @@ class Mode(TorchFunctionMode):
     def _settle_results(self, call: Call, func: Any, args: tuple[Any, ...], result: Any, label: str) -> None:
         first = args[0] if args else None
         in_place = _is_in_place(call.operation)
-        if in_place and result is None:
+        if in_place and (result is None or isinstance(first, list | tuple)):
             self._settle_changed(call, list(tensors_in(first)))
         for made in tensors_in(result):
             known = self.births[made]
@@ -227,7 +227,7 @@ class Mode(TorchFunctionMode):
             self.births[made] = birth
 
     def _settle_changed(self, call: Call, changed: list[Any]) -> None:
-        """`x[i] = y` and the optimisers' operations on lists change tensors and give none back."""
+        """`x[i] = y` and the optimisers' operations on lists change tensors and give no new ones."""
         for tensor in changed:
             before = self.births[tensor]
             if before is None:

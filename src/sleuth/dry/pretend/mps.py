@@ -9,7 +9,10 @@ import torch
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
-NO_FLOAT64 = "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. Please use float32 instead."
+NO_FLOAT64 = (
+    "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
+    "Please use float32 instead."
+)
 
 
 def install(stage: Stage) -> None:

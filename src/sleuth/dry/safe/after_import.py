@@ -24,7 +24,6 @@ class AfterImport(importlib.abc.MetaPathFinder):
     def find_spec(self, name: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         if name not in self._waiting:
             return None
-        callbacks = self._waiting.pop(name)
         spec = self._found_by_others(name, path, target)
         if spec is None or spec.loader is None or isinstance(spec.loader, type):
             return spec
@@ -32,7 +31,8 @@ class AfterImport(importlib.abc.MetaPathFinder):
 
         def exec_module(module: Any) -> None:
             load(module)
-            for callback in callbacks:
+            # Only now: many a program asks for the spec just to know whether the library is installed.
+            for callback in self._waiting.pop(name, ()):
                 callback()
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Changing files without changing them: every act happens in the upper layer, after the checks the system would make."""
+"""Changing files without changing them: every act is done in the upper layer, after the checks of the system."""
 
 from __future__ import annotations
 

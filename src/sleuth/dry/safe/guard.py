@@ -43,12 +43,15 @@ def install(stage: Stage, for_good: bool = False) -> None:
     def tell(act: str, what: str) -> None:
         stage.journal.keep_off(act, what)
 
+    def assume(what: str) -> None:
+        stage.journal.assume(program.users_place(sys._getframe()), what)
+
     changes = Changes(layers, lambda act, place: tell(act, program.shown_path(place)))
     imports = AfterImport()
     _watch_imports(stage.patches, imports, WrittenModules(layers))
     surroundings.install(stage.patches, layers.scratch, tell, imports)
     network.install(stage.patches, tell, layers.scratch)
-    processes.install(stage.patches, tell, layers)
+    processes.install(stage.patches, processes.Outside(layers, tell, assume))
     workers.install(stage.patches, tell)
     workers.install_executor(stage.patches)
     imports.of("multiprocess.pool", lambda: workers.install(stage.patches, tell, "multiprocess"))

@@ -74,32 +74,36 @@ def _only_asks_the_card(arguments: list[str]) -> bool:
 
 def harmless_line(line: str) -> bool:
     """May this line really be given to a shell? Only if each command in it may run and nothing is written to a file."""
+    return all(harmless(command) for command in commands(line))
+
+
+def commands(line: str) -> list[list[str]]:
+    """The single commands of a shell's line; one without a word stands for what is not understood."""
     if any(mark in line for mark in ("$(", "`", "<(", ">(", "\n")):
-        return False
+        return [[]]
     try:
         lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
         lexer.whitespace_split, lexer.commenters = True, ""
         words = list(lexer)
     except ValueError:
-        return False
-    return all(harmless(command) for command in _commands(words))
+        return [[]]
+    return _split(words)
 
 
-def _commands(words: list[str]) -> list[list[str]]:
-    """The single commands of a line; an empty one stands for what is not understood."""
-    commands: list[list[str]] = [[]]
+def _split(words: list[str]) -> list[list[str]]:
+    found: list[list[str]] = [[]]
     rest = iter(words)
     for word in rest:
         if word in _JOINTS:
-            commands.append([])
+            found.append([])
         elif word in (">", ">>", ">&", "&>", "<"):
             target = next(rest, "")
             if word != "<" and target not in (*_NOWHERE, "1", "2"):
                 return [[]]
-            if commands[-1] and commands[-1][-1] in ("1", "2"):
-                commands[-1].pop()
+            if found[-1] and found[-1][-1] in ("1", "2"):
+                found[-1].pop()
         elif set(word) <= set("();<>|&"):
             return [[]]
         else:
-            commands[-1].append(word)
-    return commands
+            found[-1].append(word)
+    return found

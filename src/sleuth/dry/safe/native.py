@@ -72,29 +72,31 @@ def install(patches: Patches, changes: Changes, imports: AfterImport) -> None:
 
 def _patching(patches: Patches, changes: Changes, module: str) -> Callable[[], None]:
     def patch() -> None:
+        stands: dict[Any, Any] = {}
         for native in _NATIVE:
             if native.module == module:
-                _redirect(patches, changes, native)
+                stands.update(_redirect(patches, changes, native))
+        if stands:
+            # The library's other modules know it by their own names.
+            replace(patches, stands, module.partition(".")[0])
 
     return patch
 
 
-def _redirect(patches: Patches, changes: Changes, native: Native) -> None:
+def _redirect(patches: Patches, changes: Changes, native: Native) -> dict[Any, Any]:
+    """Redirect a method; of a function, give what must stand in its place."""
     owner: Any = importlib.import_module(native.module)
     *path, name = native.function.split(".")
     for part in path:
         owner = getattr(owner, part, None)
     original = getattr(owner, name, None)
     if original is None:
-        return
+        return {}
     redirected = _redirected(original, native, changes)
     if not isinstance(owner, type):
-        # Its other modules know it by their own names.
-        replace(patches, {original: Stand(redirected, original)}, native.module.partition(".")[0])
-    elif _is_static(owner, name):
-        patches.set(owner, name, staticmethod(redirected))
-    else:
-        patches.set(owner, name, redirected)
+        return {original: Stand(redirected, original)}
+    patches.set(owner, name, staticmethod(redirected) if _is_static(owner, name) else redirected)
+    return {}
 
 
 def _is_static(owner: type, name: str) -> bool:

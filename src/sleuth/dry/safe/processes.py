@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sleuth.dry.patches import Patches
-from sleuth.dry.safe.harmless import harmless, harmless_line
+from sleuth.dry.safe import card_questions
+from sleuth.dry.safe.acted_out import act_out
+from sleuth.dry.safe.harmless import commands, harmless
 from sleuth.dry.safe.layers import Layers, real
 
 # Above any number that Linux gives to a process: a signal sent there reaches nobody.
@@ -54,75 +56,112 @@ def shown(command: Any) -> str:
     return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 1] + "…"
 
 
-def install(patches: Patches, tell: Tell, layers: Layers) -> None:
-    patches.set(subprocess.Popen, "_execute_child", _popen(subprocess.Popen._execute_child, tell, layers))  # type: ignore[attr-defined]
-    for name, stand in {**_starting(tell), **_waiting(), **_signalling(tell), **_replacing()}.items():
+def install(patches: Patches, outside: Outside) -> None:
+    execute = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+    patches.set(subprocess.Popen, "_execute_child", _popen(execute, outside))
+    for name, stand in {**_starting(outside), **_waiting(), **_signalling(outside.tell), **_replacing()}.items():
         if hasattr(os, name):
             patches.set(os, name, stand)
 
 
-def _may_run(command: Any, shell: bool) -> bool:
-    if isinstance(command, (str, bytes, os.PathLike)):
-        line = os.fsdecode(command)
-        return harmless_line(line) if shell else harmless([line]) and shutil.which(line) is not None
-    words = [os.fsdecode(word) for word in command]
-    if shell:
-        return len(words) == 1 and harmless_line(words[0])
-    return harmless(words) and shutil.which(words[0]) is not None
+def _commands(given: Any, shell: bool) -> list[list[str]]:
+    """What is to be started, as single commands."""
+    if isinstance(given, (str, bytes, os.PathLike)):
+        return commands(os.fsdecode(given)) if shell else [[os.fsdecode(given)]]
+    words = [os.fsdecode(word) for word in given]
+    return [words] if not shell else commands(words[0]) if len(words) == 1 else [[]]
 
 
-def _popen(original: Callable[..., None], tell: Tell, layers: Layers) -> Callable[..., None]:
+def _is_installed(command: list[str]) -> bool:
+    return bool(command) and shutil.which(command[0]) is not None
+
+
+def _popen(original: Callable[..., None], outside: Outside) -> Callable[..., None]:
     def _execute_child(self: Any, args: Any, executable: Any, *rest: Any) -> None:
         given = list(rest)  # preexec_fn, close_fds, pass_fds, cwd, env, startupinfo, creationflags, shell, six pipes, …
         cwd, env, shell, pipes = given[3], given[4], given[7], given[8:14]
-        if executable is None and given[0] is None and _may_run(args, shell):
-            place = layers.place(cwd) if cwd is not None else layers.cwd
-            given[3] = cwd if place is None else layers.where(place) if not layers.is_real(place) else place
+        wanted = _commands(args, shell)
+        said = card_questions.answer(wanted[0]) if len(wanted) == 1 else None
+        if said is not None:
+            return _pretend(self, pipes, said)
+        if (
+            executable is None
+            and given[0] is None
+            and all(map(harmless, wanted))
+            and (shell or _is_installed(wanted[0]))
+        ):
+            given[3] = outside.folder(cwd)
             given[4] = env if env is None else {**env, "GIT_OPTIONAL_LOCKS": "0", "PYTHONDONTWRITEBYTECODE": "1"}
             with allowed():
                 return original(self, args, executable, *given)
-        tell("process", shown(args))
-        _pretend(self, *pipes)
+        status = act_out(wanted) if cwd is None else None
+        if status is None:
+            outside.pretends(args, pipes[2] != -1)
+        _pretend(self, pipes, "", status or 0)
 
     return _execute_child
 
 
-def _pretend(popen: Any, *pipes: int) -> None:
-    """A process that took all it was given, said nothing, and ended well."""
-    _, to_it, *_ = pipes
+class Outside:
+    """What a program that is started, or only seems to be, has to do with this one."""
+
+    def __init__(self, layers: Layers, tell: Tell, assume: Callable[[str], None]) -> None:
+        self._layers, self.tell, self._assume = layers, tell, assume
+
+    def folder(self, cwd: Any) -> Any:
+        """The real folder to start it in."""
+        place = self._layers.cwd if cwd is None else self._layers.place(cwd)
+        if place is None or self._layers.is_real(place):
+            return cwd if place is None else place
+        return self._layers.where(place)
+
+    def pretends(self, command: Any, is_listened_to: bool = False) -> None:
+        self.tell("process", shown(command))
+        if is_listened_to:
+            self._assume(f"`{shown(command)}` assumed to say nothing")
+
+
+def _pretend(popen: Any, pipes: Sequence[int], output: str = "", status: int = 0) -> None:
+    """A process that took all it was given, said this, and ended so."""
+    _, to_it, _, from_it, *_ = pipes
     if to_it != -1:
         nowhere = real.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, to_it, inheritable=False)
         os.close(nowhere)
+    if output and from_it != -1:
+        os.write(from_it, output.encode())
     popen.pid = pretended_number()
     popen._child_created = True
-    popen.returncode = 0
+    popen.returncode = status
     popen._close_pipe_fds(*pipes)
 
 
-def _starting(tell: Tell) -> dict[str, Callable[..., Any]]:
+def _starting(outside: Outside) -> dict[str, Callable[..., Any]]:
     def system(command: Any) -> int:
-        if harmless_line(os.fsdecode(command)):
+        wanted = commands(os.fsdecode(command))
+        if all(map(harmless, wanted)):
             with allowed():
                 return real.system(command)  # type: ignore[no-any-return]
-        tell("process", shown(command))
-        return 0
+        status = act_out(wanted)
+        if status is None:
+            outside.pretends(command)
+        return (status or 0) << 8
 
     def posix_spawn(path: Any, argv: Sequence[Any], env: Any, **options: Any) -> int:
         if is_allowed():
             return real.posix_spawn(path, argv, env, **options)  # type: ignore[no-any-return]
-        tell("process", shown(argv))
+        outside.pretends(argv)
         return pretended_number()
 
     def fork() -> int:
-        tell("process", "a copy of the program (os.fork)")
+        outside.tell("process", "a copy of the program (os.fork)")
         return pretended_number()
 
     def forkpty() -> tuple[int, int]:
         return fork(), real.open(os.devnull, os.O_RDWR)
 
     def spawn(mode: int, file: Any, args: Sequence[Any], env: Any, func: Any) -> int:
-        tell("process", shown(args))
+        outside.pretends(args)
         return 0 if mode == os.P_WAIT else pretended_number()
 
     return {

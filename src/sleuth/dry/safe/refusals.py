@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 _Error = TypeVar("_Error", bound=BaseException)
+# What the Hugging Face hub raises for a file that it may not fetch.
+_HUB = ("OfflineModeIsEnabled", "LocalEntryNotFoundError")
 _MARK = "__sleuth_refused__"
 
 
@@ -26,5 +28,7 @@ def behind(error: BaseException | None) -> str | None:
         need = getattr(one, _MARK, None)
         if need is not None:
             return str(need)
+        if type(one).__name__ in _HUB:
+            return "the network (huggingface.co)"
         todo += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
     return None

@@ -21,6 +21,8 @@ _ALWAYS = {
     "CLEARML_OFFLINE_MODE": "1",
     "SWANLAB_MODE": "disabled",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0",
+    # Without it, every model that is not in the cache is asked for six times, with longer and longer pauses.
+    "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "DO_NOT_TRACK": "1",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -49,6 +51,7 @@ def install(patches: Patches, scratch: str, tell: Callable[[str, str], None], im
         _set(patches, name, value)
     patches.set(tempfile, "tempdir", temporary)
     patches.set(sys, "dont_write_bytecode", True)
+    imports.of("huggingface_hub.constants", lambda: _hub_offline(patches))
     for module, call in _TRACKERS.items():
         imports.of(module, _listed(patches, module, call, tell))
 
@@ -57,6 +60,11 @@ def _set(patches: Patches, name: str, value: str) -> None:
     before = os.environ.get(name)
     os.environ[name] = value
     patches.later(lambda: os.environ.pop(name, None) if before is None else os.environ.__setitem__(name, before))
+
+
+def _hub_offline(patches: Patches) -> None:
+    """For a hub that was imported, and has read its environment, before."""
+    patches.set(sys.modules["huggingface_hub.constants"], "HF_HUB_OFFLINE", True)
 
 
 def _listed(patches: Patches, module: str, call: str, tell: Callable[[str, str], None]) -> Callable[[], None]:

@@ -47,7 +47,8 @@ def _work_in_threads(patches: Patches, pool: Any) -> None:
 
     patches.set(pool.Pool, "__init__", begin_here)
     for name, method in vars(pool.ThreadPool).items():
-        if not name.startswith("__"):
+        # The pool itself calls its own way of waiting, which suits both.
+        if not name.startswith("__") and name != "_wait_for_updates":
             patches.set(pool.Pool, name, method)
 
 

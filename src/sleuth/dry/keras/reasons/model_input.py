@@ -46,7 +46,7 @@ def _input_line(trouble: Trouble) -> Place | None:
 
 def _advice(expected: Shape, given: Shape) -> str:
     inner, got = expected[1:], given[1:]
-    if given == inner or len(given) == len(inner) and None in inner:
+    if given == inner or (len(given) == len(inner) and None in inner):
         return "a single sample needs a batch axis: x[None]"
     if None not in inner and sorted(inner) == sorted(got) and len(inner) > 2:
         moved = (-1, 1) if got[-1] < got[0] else (1, -1)

@@ -18,7 +18,7 @@ def explain(trouble: Trouble) -> Finding | None:
         rows = trouble.layer.input_dim
         return trouble.finding(
             "embedding-too-small",
-            f"{trouble.layer.name} (Embedding) has {rows} rows (0 to {rows - 1}) and is given a larger or negative index",
+            f"{trouble.layer.name} (Embedding) has rows 0 to {rows - 1} and is given another index",
             [("rows of the table", rows)],
             ["Embedding(largest index + 1, …)"],
         )

@@ -1,0 +1,68 @@
+"""Runs zoo programs, plainly or under `sleuth dry`. torch is imported once; each program then runs in a forked child.
+
+One JSON job a line on stdin, one answer on stdout.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import signal
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+from typing import Any
+
+import torch._dynamo  # noqa: F401  which the first optimiser would import in every child
+
+from sleuth.cli import main
+
+TIMEOUT = 120
+
+
+def plainly(program: str) -> int:
+    sys.argv = [program]
+    try:
+        runpy.run_path(program, run_name="__main__")
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def perform(job: dict[str, Any], folder: Path) -> int:
+    for name, stream in (("stdout", 1), ("stderr", 2)):
+        os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), stream)
+    os.chdir(job["folder"])
+    if job["dry"]:
+        return main(["dry", "--format", "json", "--output", str(folder / "report"), job["program"]])
+    return plainly(job["program"])
+
+
+def answer(job: dict[str, Any]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        child = os.fork()
+        if child == 0:
+            status = 70
+            try:
+                signal.alarm(TIMEOUT)
+                status = perform(job, folder)
+                sys.stdout.flush()
+                sys.stderr.flush()
+            finally:
+                os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        report = folder / "report"
+        return {
+            "status": status,
+            "findings": json.loads(report.read_text(encoding="utf-8"))["findings"] if report.exists() else None,
+            "stderr": (folder / "stderr").read_text(encoding="utf-8"),
+        }
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), flush=True)
