@@ -145,6 +145,27 @@ def test_a_healthy_function_that_trains_what_it_finds_leaves_it_as_it_was() -> N
 
 
 @pytest.mark.usefixtures("undisturbed")
+def test_without_numbers_it_is_the_same() -> None:
+    assert diagnoses(sleuth.dry(step, (X, Y), numbers="fake")) == []
+    assert diagnoses(sleuth.dry(forgetful, (X, Y), numbers="fake")) == diagnoses(sleuth.dry(forgetful, (X, Y)))
+    assert len(diagnoses(sleuth.dry(SCALED, X, numbers="fake"))) == 1
+
+
+@pytest.mark.usefixtures("undisturbed")
+def test_what_is_too_big_for_this_machine_is_rehearsed_without_numbers() -> None:
+    def act(x: torch.Tensor) -> None:
+        model = nn.Sequential(*(nn.Linear(9000, 9000) for _ in range(4))).cuda()
+        model(x.cuda()).sum().backward()
+        assert tuple(x.shape) == (512, 9000)
+        x.numpy(force=True)
+        model(x)
+
+    (finding,) = sleuth.dry(act, (lambda: torch.randn(512, 9000),)).findings
+    assert finding.place is not None
+    assert finding.place.code == "model(x)"
+
+
+@pytest.mark.usefixtures("undisturbed")
 def test_a_crash_is_a_finding_and_leaves_everything_as_it_was() -> None:
     (finding,) = sleuth.dry(forgetful, (X, Y)).findings
     assert finding.effect == "crash"

@@ -218,7 +218,9 @@ def test_what_is_held_after_a_step_is_what_the_process_has(tmp_path: Path) -> No
         moments = next(one for one in stage.watchers if isinstance(one, meter.Moments))
         held = moments.meter.ledger.memories[CARD].held
         really = storages_in_the_process() - before
-    blocks = 512 * 4 * len(list(model.parameters()))  # a weight, its gradient and two numbers of Adam's, each rounded up
+    blocks = (
+        512 * 4 * len(list(model.parameters()))
+    )  # a weight, its gradient and two numbers of Adam's, each rounded up
     assert really <= held <= really + blocks + 16_384
 
 

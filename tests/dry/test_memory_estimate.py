@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from sleuth.dry.journal import Outcome  # noqa: E402
-from sleuth.dry.memory import estimate, savings  # noqa: E402
-from sleuth.dry.memory.largest_batch import largest_batch  # noqa: E402
-from sleuth.dry.scenario import GIBIBYTE, Scenario  # noqa: E402
-from sleuth.findings import Place, place_to_json  # noqa: E402
+from sleuth.dry.journal import Outcome
+from sleuth.dry.memory import estimate, savings
+from sleuth.dry.memory.largest_batch import largest_batch
+from sleuth.dry.scenario import GIBIBYTE, Scenario
+from sleuth.findings import Place, place_to_json
 
 CARD = 24 * GIBIBYTE
 LINE = place_to_json(Place("train.py", 12, 5, 12, "model(x)"))
@@ -51,7 +51,8 @@ def test_the_rooms_of_a_card_are_what_its_needs_say() -> None:
 def test_what_does_not_fit_is_found_on_the_line_that_holds_most(peak: float, certainty: str) -> None:
     (finding,) = estimate.findings(memory(peak, activations=20), CARD, 0)
     assert (finding.certainty, finding.severity) == (certainty, "error")
-    assert finding.place is not None and finding.place.line == 12
+    assert finding.place is not None
+    assert finding.place.line == 12
     assert "24 GB" in finding.title
 
 
@@ -129,14 +130,18 @@ def test_the_largest_batch_is_found_with_two_sizes_and_verified_with_a_third() -
     program = Pretended(2, 0.05, 64)
     found = largest_batch(scenario(), run=program)
     assert program.asked == [0, 128, found.batch]
-    assert found.batch is not None and fits(program, found.batch) and not fits(program, found.batch + 1)
+    assert found.batch is not None
+    assert fits(program, found.batch)
+    assert not fits(program, found.batch + 1)
     assert f"{found.batch:,} fits a card of 24 GB" in found.sentence
 
 
 def test_a_batch_that_is_too_large_already_gets_smaller() -> None:
     program = Pretended(2, 1.0, 64)
     found = largest_batch(scenario(), run=program)
-    assert found.batch is not None and fits(program, found.batch) and not fits(program, found.batch + 1)
+    assert found.batch is not None
+    assert fits(program, found.batch)
+    assert not fits(program, found.batch + 1)
 
 
 def test_what_the_plain_rehearsal_has_told_is_not_asked_again() -> None:
@@ -167,7 +172,8 @@ def test_a_small_batch_that_hides_behind_the_optimiser_does_not_mislead() -> Non
         return Outcome(how="ended", notes={"memory": memory(max(4 + 0.0001 * batch, 2 + 0.01 * batch), batch)})
 
     found = largest_batch(scenario(), run=hides)
-    assert found.batch is not None and 1700 <= found.batch <= 1760
+    assert found.batch is not None
+    assert 1700 <= found.batch <= 1760
 
 
 def test_a_batch_too_large_to_be_rehearsed_is_not_the_end() -> None:
@@ -176,7 +182,8 @@ def test_a_batch_too_large_to_be_rehearsed_is_not_the_end() -> None:
         return Outcome() if batch > 300 else Outcome(how="ended", notes={"memory": memory(2 + 0.01 * batch, batch)})
 
     found = largest_batch(scenario(), run=limited)
-    assert found.batch is not None and 200 <= found.batch <= 300
+    assert found.batch is not None
+    assert 200 <= found.batch <= 300
 
 
 def test_memory_that_jumps_is_approached_from_both_sides() -> None:
@@ -186,4 +193,5 @@ def test_memory_that_jumps_is_approached_from_both_sides() -> None:
         return Outcome(how="ended", notes={"memory": memory(peak, batch)})
 
     found = largest_batch(scenario(), run=jumps)
-    assert found.batch is not None and 200 <= found.batch <= 256
+    assert found.batch is not None
+    assert 200 <= found.batch <= 256

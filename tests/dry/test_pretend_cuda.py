@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from pretending import performed, raised
 from torch import nn
+from torch.nn.attention import SDPBackend
+from torch.profiler import ProfilerActivity, profile
 from torch.utils.checkpoint import checkpoint
 
 from sleuth.dry.stage import CannotGoOn
@@ -175,10 +177,69 @@ def test_what_only_a_card_can_do_ends_the_rehearsal() -> None:
 
         load_inline("mine", cpp_sources=["int one() { return 1; }"])
 
-    for act in (graph, extension):
+    def kernel() -> None:
+        import triton
+
+        @triton.jit
+        def add(x: object) -> None:
+            """Never run."""
+
+        add[(1,)](torch.ones(2, device="cuda"))
+
+    for act in (graph, extension, kernel):
         error = raised(act)
         assert isinstance(error, CannotGoOn)
         assert str(error).startswith("cannot rehearse past here: ")
+
+
+def test_kernels_can_be_chosen_and_profiled() -> None:
+    def act() -> None:
+        query = torch.randn(1, 2, 4, 8, device="cuda").half()
+        for backend in (SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.CUDNN_ATTENTION):
+            with torch.nn.attention.sdpa_kernel(backend):
+                F.scaled_dot_product_attention(query, query, query, is_causal=True)
+        torch.backends.cuda.enable_math_sdp(False)
+        assert not torch.backends.cuda.math_sdp_enabled()
+        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as profiled:
+            query.sum()
+        assert "aten::sum" in profiled.key_averages().table(sort_by="cuda_time_total")
+        torch.cuda.cudart().cudaProfilerStart()
+
+    performed(act)
+
+
+def test_pinned_memory_is_said_to_be_pinned() -> None:
+    def act() -> None:
+        assert torch.empty(3, pin_memory=True).is_pinned()
+        assert torch.zeros(3).pin_memory().is_pinned()
+        assert not torch.zeros(3).is_pinned()
+
+    performed(act)
+
+
+def test_a_program_can_hide_the_cards_from_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    def act() -> None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+        assert not torch.cuda.is_available()
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+        assert torch.cuda.is_available()
+
+    performed(act)
+
+
+def test_optimisers_step_on_the_card() -> None:
+    def act() -> None:
+        for options in ({"fused": True}, {"capturable": True}, {"foreach": True}, {"foreach": False}):
+            model = nn.Linear(3, 2).cuda()
+            optimizer = torch.optim.AdamW(model.parameters(), **options)
+            for _ in range(2):
+                optimizer.zero_grad()
+                model(torch.randn(4, 3, device="cuda")).sum().backward()
+                optimizer.step()
+            optimizer.load_state_dict(optimizer.state_dict())
+            optimizer.step()
+
+    performed(act)
 
 
 def test_data_parallel_gives_each_card_its_share() -> None:

@@ -128,6 +128,16 @@ def test_sharded_models_train() -> None:
     assert fully_shard is __import__("torch.distributed.fsdp", fromlist=["fully_shard"]).fully_shard
 
 
+def test_synchronised_batch_norm_works() -> None:
+    def act() -> None:
+        dist.init_process_group("nccl")
+        model = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))).cuda()
+        train(DistributedDataParallel(model, device_ids=[0]))
+        assert model[1].num_batches_tracked.item() == 2
+
+    performed(act, ranks=2)
+
+
 def test_a_device_mesh_is_made() -> None:
     def act() -> None:
         from torch.distributed.device_mesh import init_device_mesh

@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 from sleuth import handbook
-from sleuth.dry.in_process import hold
+from sleuth.dry.in_process import Numbers, hold
 from sleuth.dry.scenario import Scenario
 from sleuth.findings import Finding
 
@@ -23,8 +23,8 @@ HERE = Path(__file__)
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def found(act: Callable[[], object], device: str = "cuda") -> list[Finding]:
-    held = hold(act, Scenario("<test>", device=device), "real")
+def found(act: Callable[[], object], numbers: Numbers = "real") -> list[Finding]:
+    held = hold(act, Scenario("<test>"), numbers)
     assert held.error is None, held.error
     return held.findings
 
@@ -42,7 +42,7 @@ def trained(model: nn.Module, loss: Callable[[], torch.Tensor], optimizer: torch
         optimizer.step()
 
 
-def played(source: str, tmp_path: Path) -> list[Finding]:
+def played(source: str, tmp_path: Path, numbers: Numbers = "real") -> list[Finding]:
     """What is found in a script of its own."""
     path = tmp_path / "script.py"
     path.write_text(source, encoding="utf-8")
@@ -54,7 +54,7 @@ def played(source: str, tmp_path: Path) -> list[Finding]:
         exec(compile(source, str(path), "exec"), module.__dict__)
 
     try:
-        return found(act)
+        return found(act, numbers)
     finally:
         sys.modules.pop("script", None)
 
@@ -107,6 +107,15 @@ def test_a_subtraction_seen_once_is_told_at_the_end() -> None:
     def act() -> None:
         model = nn.Linear(3, 1)
         ((model(X) - Y) ** 2).mean().backward()
+
+    assert [finding.diagnosis for finding in found(act)] == ["loss-broadcast"]
+
+
+def test_targets_made_of_a_range_are_no_grid() -> None:
+    def act() -> None:
+        model, x = nn.Linear(1, 1), torch.linspace(0, 1, 8)
+        y = torch.sin(x)
+        trained(model, lambda: ((model(x.unsqueeze(1)) - y) ** 2).mean())
 
     assert [finding.diagnosis for finding in found(act)] == ["loss-broadcast"]
 
@@ -465,3 +474,27 @@ def test_a_rehearsal_that_crashed_is_not_judged() -> None:
     held = hold(act, Scenario("<test>"), "real")
     assert isinstance(held.error, ValueError)
     assert "parameters-unused" not in [finding.diagnosis for finding in held.findings]
+
+
+def test_a_wrapper_that_waits_for_unused_parameters_crashes_and_their_layer_is_named() -> None:
+    def act() -> None:
+        torch.distributed.init_process_group("nccl", init_method="tcp://localhost:29500", rank=0, world_size=1)
+        model = nn.parallel.DistributedDataParallel(Waiting().cuda(), device_ids=[0])
+        trained(model, lambda: model(X.cuda()).mean())
+
+    held = hold(act, Scenario("<test>"), "real")
+    (finding,) = held.findings
+    assert (finding.diagnosis, finding.severity, finding.certainty) == ("parameters-unused", "error", "certain")
+    assert line_of(finding) == "self.second = nn.Linear(4, 4)"
+    assert "second" in finding.title
+
+
+# Without numbers
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", PAGES)
+def test_fake_numbers_show_the_same(name: str, tmp_path: Path) -> None:
+    blocks = dict(BLOCK.findall(handbook.page(name).text))
+    assert [finding.diagnosis for finding in played(blocks["python before"], tmp_path, "fake")] == [name]
+    assert played(blocks["python after"], tmp_path, "fake") == []

@@ -19,6 +19,7 @@ from sleuth.dry.crash import crash_of
 from sleuth.dry.journal import Journal
 from sleuth.dry.patches import Patches
 from sleuth.dry.purse import Purse
+from sleuth.dry.safe import refusals
 from sleuth.dry.scenario import Scenario
 from sleuth.dry.watchers import Watcher
 
@@ -138,13 +139,16 @@ def conclude(error: BaseException | None, stage: Stage) -> None:
         how = "interrupted"
     elif error is not None and not isinstance(error, Enough) and not _left_well(error):
         how, detail = "raised", f"{type(error).__name__}: {error}"
-        if crashes.is_outside(error):
+        refused = refusals.behind(error)
+        if refused is not None:
+            detail = f"it needs {refused}, which a rehearsal does not have; {detail}"
+        if refused is not None or crashes.is_outside(error):
             how = "cannot go on"
         dealt = stage.dealt
         if dealt is not None and dealt.is_last and dealt.size != dealt.usual and dealt.number:
             stage.journal.write("last batch", size=dealt.size, usual=dealt.usual, samples=dealt.samples)
         crash = crash_of(error, stage)
-        finding = crashes.explained(crash)
+        finding = crashes.explained(crash) if refused is None else None
         if finding is not None:
             stage.journal.finding(finding)
     place = None

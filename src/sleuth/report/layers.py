@@ -9,7 +9,8 @@ from typing import Any
 
 def name_in_tree(row: dict[str, Any]) -> str:
     """`    conv1 Conv2d`, moved in by its depth."""
-    return "  " * row["depth"] + " ".join(filter(None, (short_name(row), row["kind"])))
+    indent: str = "  " * row["depth"]
+    return indent + " ".join(filter(None, (short_name(row), row["kind"])))
 
 
 def short_name(row: dict[str, Any]) -> str:

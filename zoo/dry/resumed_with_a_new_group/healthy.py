@@ -9,7 +9,7 @@ from torch import nn
 def parse(folder):
     parser = argparse.ArgumentParser()
     parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--unfreeze-at", type=int, default=2)
+    parser.add_argument("--unfreeze-at", type=int, default=1)
     parser.add_argument("--checkpoint", default=os.path.join(folder, "state.pt"))
     return parser.parse_args()
 

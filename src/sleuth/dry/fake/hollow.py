@@ -59,6 +59,11 @@ def storage_like(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     return copy
 
 
+def is_whole(tensor: torch.Tensor) -> bool:
+    """Is it all that its storage holds, rather than a part of something larger?"""
+    return tensor.numel() * tensor.element_size() == tensor.untyped_storage().nbytes()
+
+
 def has_plain_memory(tensor: torch.Tensor) -> bool:
     """Not a sparse, nested, quantised or meta tensor: those are left to torch."""
     return tensor.layout is torch.strided and not tensor.is_quantized and not tensor.is_nested and not tensor.is_meta

@@ -113,7 +113,7 @@ class Numbers(TorchDispatchMode):
         changed = operations.changed_tensors(operation, args, kwargs)
         guess = guesses.of(self.stage, func, operation, args, kwargs)
         for one in changed:
-            hollow.forget_numbers(one, guess if len(changed) == 1 else hollow.ANYTHING)
+            hollow.forget_numbers(one, guess if len(changed) == 1 and hollow.is_whole(one) else hollow.ANYTHING)
         return plan.carried_out(given, guess)
 
 

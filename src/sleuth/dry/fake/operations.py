@@ -11,7 +11,7 @@ import torch
 # Touch no number although their schema does not say so.
 _STRUCTURAL = frozenset(
     """_unsafe_view set_ resize_ resize_as_ lift lift_fresh alias detach_ _fw_primal _make_dual is_pinned record_stream
-    is_same_size _has_same_storage_numel _version _backward_cuda sym_size sym_stride sym_numel sym_storage_offset""".split()
+    is_same_size _has_same_storage_numel sym_size sym_stride sym_numel sym_storage_offset""".split()
 )
 # Their numbers do not depend on the numbers of what they are given.
 _SHAPE_ONLY = frozenset(
@@ -21,8 +21,8 @@ _SHAPE_ONLY = frozenset(
 # What they make can be much larger than what they are given.
 _GROWING = frozenset(
     """repeat constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
-    replication_pad3d expand_copy clone contiguous col2im im2col index gather index_select embedding _to_copy add sub mul div
-    repeat_interleave new_zeros new_ones new_full new_empty new_empty_strided""".split()
+    replication_pad3d col2im im2col max_unpool2d max_unpool3d diag_embed repeat_interleave new_zeros new_ones new_full
+    new_empty new_empty_strided""".split()
 )
 # Talk to other processes or to the profiler; they are pretended elsewhere.
 _NOT_NUMBERS = frozenset("c10d _c10d_functional _c10d_functional_autograd profiler inductor debugprims streams".split())

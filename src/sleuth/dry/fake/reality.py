@@ -21,11 +21,11 @@ _TYPED_IN_KERNEL = frozenset(
     """mm addmm bmm baddbmm addbmm mv addmv dot vdot addr _softmax _log_softmax nll_loss_forward nll_loss2d_forward
     binary_cross_entropy binary_cross_entropy_with_logits index_add index_add_ index_copy index_copy_ mse_loss
     smooth_l1_loss huber_loss soft_margin_loss multi_margin_loss multilabel_margin_loss_forward embedding gather scatter
-    scatter_ scatter_add scatter_add_ index_select take masked_fill masked_fill_ masked_scatter masked_scatter_ lerp lerp_
-    bernoulli bernoulli_ multinomial mean std var var_mean cumsum cumprod sort topk logsumexp norm linalg_vector_norm
-    linalg_inv_ex linalg_cholesky_ex linalg_qr linalg_eigh _linalg_eigh _linalg_svd _linalg_det avg_pool2d avg_pool3d
-    native_layer_norm native_batch_norm _native_batch_norm_legit native_dropout erfinv trace kthvalue median normal normal_ uniform_ renorm
-    _cdist_forward convolution""".split()
+    scatter_ scatter_add scatter_add_ index_select take masked_fill masked_fill_ masked_scatter masked_scatter_ lerp
+    lerp_ bernoulli bernoulli_ multinomial mean std var var_mean cumsum cumprod sort topk logsumexp norm
+    linalg_vector_norm linalg_inv_ex linalg_cholesky_ex linalg_qr linalg_eigh _linalg_eigh _linalg_svd _linalg_det
+    avg_pool2d avg_pool3d native_layer_norm native_batch_norm _native_batch_norm_legit native_dropout erfinv trace
+    kthvalue median normal normal_ uniform_ renorm _cdist_forward convolution""".split()
 )
 # A kernel or window of the usual size must fit in.
 _SIDES = {"avg_pool2d": 16, "avg_pool3d": 8}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def install(stage: Stage) -> None:
     _attention(stage)
     _dropout(stage)
+    _groups(stage)
     if stage.scenario.numbers == "fake":
         _optimisers(stage)
 
@@ -51,6 +52,23 @@ def _optimisers(stage: Stage) -> None:
 
     known = optimizer._foreach_supported_types
     stage.patches.set(optimizer, "_foreach_supported_types", [*known, FakeTensor])
+
+
+def _groups(stage: Stage) -> None:
+    """All at once means all of one card; to torch's C++ all cards are the CPU."""
+    plain: Any = torch._C._group_tensors_by_device_and_dtype
+
+    def grouped(lists: Any, with_indices: bool = False) -> dict[tuple[Any, Any], Any]:
+        found: dict[tuple[Any, Any], Any] = {}
+        for (_, dtype), (members, indices) in plain(lists, with_indices).items():
+            for place, first in enumerate(members[0]):
+                own, numbers = found.setdefault((first.device, dtype), ([[] for _ in members], []))
+                for part, whole in zip(own, members, strict=True):
+                    part += whole[place : place + 1]
+                numbers += indices[place : place + 1]
+        return found
+
+    stage.patches.set(torch._C, "_group_tensors_by_device_and_dtype", grouped)
 
 
 def _on_card(stage: Stage, tensor: Any) -> bool:

@@ -35,7 +35,7 @@ class Meter(TorchDispatchMode):
     """Sees every operator, also those of the backward pass, with its real or fake tensors."""
 
     def __init__(self, stage: Stage) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.stage = stage
         self.ledger = Ledger(lambda device: None if device == _CPU else estimate.room(stage.scenario.card_bytes))
         self.owners = Owners(self.ledger)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from sleuth.dry.memory.ledger import GRADIENTS, OPTIMISER, WEIGHTS, Ledger
 
@@ -56,7 +57,7 @@ class Owners:
         self.trainable = max(self.trainable, sum(p.numel() for p in living if p.requires_grad))
 
     def _parameter(self, parameter: Any) -> None:
-        if parameter is None or isinstance(parameter, torch.nn.parameter.UninitializedTensorMixin):
+        if parameter is None or is_lazy(parameter):
             return
         self._is(parameter, WEIGHTS)
         if id(parameter) not in self._parameters:

@@ -75,4 +75,3 @@ def _optimiser(about: dict[str, Any]) -> Iterator[Saving]:
         yield Saving("SGD with momentum", held // 2, "one number a weight instead of Adam's two")
     elif held:
         yield Saving("SGD without momentum", held, "it keeps no state")
-

@@ -6,6 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 if TYPE_CHECKING:
     from sleuth.dry.memory.meter import Meter
@@ -175,4 +176,4 @@ def _tensors(value: Any, depth: int = 0) -> Any:
 
 
 def _size(parameter: Any) -> int:
-    return 0 if isinstance(parameter, torch.nn.parameter.UninitializedTensorMixin) else int(parameter.numel())
+    return 0 if is_lazy(parameter) else int(parameter.numel())

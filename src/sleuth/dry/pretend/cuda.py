@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from sleuth.dry.pretend import compiled, cuda_limits, cuda_memory, cuda_parallel, cuda_random, cuda_streams, cuda_types
+from sleuth.dry.pretend import (
+    compiled,
+    cuda_kernels,
+    cuda_limits,
+    cuda_memory,
+    cuda_parallel,
+    cuda_random,
+    cuda_streams,
+    cuda_types,
+)
 from sleuth.dry.scenario import GIBIBYTE
 
 if TYPE_CHECKING:
@@ -59,7 +69,7 @@ def install(stage: Stage) -> None:
     _devices(stage)
     _backends(stage)
     _accelerator(stage)
-    for part in (cuda_memory, cuda_streams, cuda_random, cuda_types, cuda_parallel):
+    for part in (cuda_memory, cuda_streams, cuda_random, cuda_types, cuda_parallel, cuda_kernels):
         part.install(stage)
 
 
@@ -97,13 +107,20 @@ def _devices(stage: Stage) -> None:
         about = get_device_properties(device)
         return about.major, about.minor
 
+    before = os.environ.get("CUDA_VISIBLE_DEVICES")
+
+    def count() -> int:
+        """How many there are, none once the program has hidden them from itself."""
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        return 0 if visible in ("", "-1") and visible != before else devices.count
+
     about = properties(stage)
     _set_all(
         stage,
         cuda,
-        is_available=lambda: True,
+        is_available=lambda: count() > 0,
         _is_compiled=lambda: True,
-        device_count=lambda: devices.count,
+        device_count=count,
         current_device=lambda: devices.current,
         set_device=set_device,
         _exchange_device=exchange,

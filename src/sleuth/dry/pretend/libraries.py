@@ -1,4 +1,4 @@
-"""Trainers of other libraries: they find the pretended card by themselves, but would not end of themselves."""
+"""Trainers of other libraries: they find the pretended card by themselves, as accelerate does, but end late."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ def install(stage: Stage) -> None:
     after_import(stage, "transformers.trainer", lambda module: _hugging_face(stage, module))
     for name in ("lightning.pytorch.trainer.trainer", "pytorch_lightning.trainer.trainer"):
         after_import(stage, name, lambda module: _lightning(stage, module))
-    after_import(stage, "accelerate.utils.imports", lambda module: _accelerate(stage, module))
 
 
 def _hugging_face(stage: Stage, module: Any) -> None:
@@ -79,9 +78,3 @@ def _alone(stage: Stage, kwargs: dict[str, Any]) -> None:
     kwargs["num_nodes"] = 1
     if isinstance(kwargs.get("strategy"), str):
         kwargs["strategy"] = "auto"
-
-
-def _accelerate(stage: Stage, module: Any) -> None:
-    """It may ask the driver itself whether there is a card."""
-    if stage.devices.kind == "cuda":
-        stage.patches.set(module, "is_cuda_available", lambda: True)

@@ -114,6 +114,7 @@ class Mode(TorchFunctionMode):
             given = list(tensors_in((args, kwargs)))
             label = self._together(call, func, args, given)
             target = kwargs.get("device")
+            pinned = self.devices.kind != CPU and kwargs.pop("pin_memory", False)
             if target is None and label is None and func in _device._device_constructors():
                 target = _device.CURRENT_DEVICE
             if target is not None:
@@ -139,6 +140,8 @@ class Mode(TorchFunctionMode):
         finally:
             self.stage.now_on = before
         self._settle_results(call, func, args, result, label or CPU)
+        if pinned:
+            self.birth(result).operation = "pin_memory"
         self.stage.tell("called", call, func, args, kwargs, result)
         return result
 

@@ -115,7 +115,8 @@ def _crosses(one: Shape, other: Shape) -> bool:
 
 def _means_pairs(call: Call) -> bool:
     """Is the dimension put in on this very line, or is one side a fixed grid of numbers?"""
-    return any(_is_inserted_here(birth, call) or _is_grid(birth) for birth in call.births[:2])
+    one, other = call.births[:2]
+    return any(_is_inserted_here(birth, call) for birth in (one, other)) or _is_grid(one, other) or _is_grid(other, one)
 
 
 def _is_inserted_here(birth: Birth, call: Call) -> bool:
@@ -129,9 +130,12 @@ def _is_inserted_here(birth: Birth, call: Call) -> bool:
     )
 
 
-def _is_grid(birth: Birth) -> bool:
-    """A buffer of the model, or a range: the other is compared with every point of it."""
-    return bool(birth.name) or any(one.operation in _RANGES for one in birth.ancestors() if not one.parents)
+def _is_grid(birth: Birth, other: Birth) -> bool:
+    """A buffer of the model, or points of a range that the other does not come from: all of them are meant."""
+    if birth.name:
+        return True
+    sources = {one for one in birth.ancestors() if not one.parents}
+    return all(one.operation in _RANGES for one in sources) and sources.isdisjoint(other.ancestors())
 
 
 def _origin(birth: Birth) -> str:

@@ -32,13 +32,13 @@ class Watch(Watcher):
         # By the parameters' ids. The models keep them alive: `stage` holds these until the end.
         self._used: set[int] = set()
         self._steps: Counter[int] = Counter()
-        self._called: dict[int, Place | None] = {}
+        self._called: dict[int, Call] = {}
 
     def called(self, call: Call, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         if any(one.grad_fn is not None for one in tensors_in(result)):
             for one in tensors_in((args, kwargs)):
                 if isinstance(one, nn.Parameter):
-                    self._called[id(one)] = call.place
+                    self._called[id(one)] = call
 
     def backward(self, roots: list[Any]) -> None:
         self._used |= parameters_below(roots).keys()
@@ -71,7 +71,7 @@ class Watch(Watcher):
     def story(self, part: Part) -> list[Link]:
         """Where the part is made, and what became of it."""
         how, made = self._how(part), self.making(part)
-        where = next((self._called[id(one)] for one in part.parameters if id(one) in self._called), None)
+        where = next((self._called[id(one)].place for one in part.parameters if id(one) in self._called), None)
         what = {
             "not mentioned": Link(f"nothing in {type(part.owner).__name__} or around it uses self.{part.attribute}"),
             "without effect": Link("it is used here, and no loss depends on what comes out", where),
