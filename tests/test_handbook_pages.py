@@ -33,7 +33,7 @@ ALSO_SHOWN = {
     "backward-twice": {"graph-grows-every-step"},
     "backward-without-step": {"missing-call-parentheses"},
 }
-SOURCE_WITHOUT_LIVE = [n for n in NAMES if "source" in handbook.page(n).engines and "live" not in handbook.page(n).engines]
+SOURCE_WITHOUT_LIVE = [name for name in NAMES if "source" in handbook.page(name).engines and name not in LIVE]
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FRONT_MATTER = re.compile(r"\A\+\+\+\n.*?^\+\+\+\n", re.MULTILINE | re.DOTALL)
 # A page is read in one go: shorter ones say too little, longer ones belong in two pages.

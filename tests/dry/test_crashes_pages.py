@@ -1,4 +1,4 @@
-"""The pages of crashes: what they show really crashes in a rehearsal, under its own name, and the mended code does not."""
+"""The pages of crashes: what they show crashes in a rehearsal, by its own name, and the mended code does not."""
 
 from __future__ import annotations
 

@@ -16,7 +16,6 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from faking import fake_stage  # noqa: E402
-from rehearsing import rehearsed  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402, N812
 from torch.nn.utils import parametrizations, rnn  # noqa: E402
@@ -73,7 +72,7 @@ def test_a_checkpoint_is_read_as_it_was_written() -> None:
     assert read["model"]["1.running_mean"].shape == (8,)
     model.load_state_dict(read["model"])
     optimizer.load_state_dict(read["optimizer"])
-    with pytest.raises(RuntimeError, match="size mismatch for 0.weight"):
+    with pytest.raises(RuntimeError, match=r"size mismatch for 0\.weight"):
         model.load_state_dict({"0.weight": torch.zeros(3)}, strict=False)
 
 
@@ -284,30 +283,3 @@ def test_a_step_of_a_resnet_50_takes_a_moment_and_no_memory() -> None:
         seconds.append(time.process_time() - began)
     assert min(seconds) < 0.6  # 0.16 on a quiet machine
     assert resident() - before < 150 * MEGABYTE
-
-
-PROGRAM = """
-    import torch
-    from transformers import GPT2Config, GPT2LMHeadModel
-    model = GPT2LMHeadModel(GPT2Config()).cuda()
-    optimizer = torch.optim.AdamW(model.parameters())
-    ids = torch.randint(0, 50257, (8, 1024)).cuda()
-    for step in range(100):
-        loss = model(input_ids=ids, labels=ids).loss
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        print(loss.item())
-    model.eval()
-    assert model.generate(ids[:2, :10], max_new_tokens=2000).shape[1] > 10
-    torch.save(model.state_dict(), "model.pt")
-    model.load_state_dict(torch.load("model.pt"))
-"""
-
-
-def test_gpt_2_trains_and_its_generation_ends(tmp_path: Path) -> None:
-    pytest.importorskip("transformers")
-    done = rehearsed(tmp_path, PROGRAM, numbers="fake")
-    assert done.plain.how == "ended"
-    assert not done.plain.findings
-    assert any(one.what == ".item() assumed 1.0" for one in done.plain.assumptions)

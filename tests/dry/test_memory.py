@@ -1,4 +1,4 @@
-"""Bytes on the card, counted: exact for models small enough to reckon by hand, the same with fake numbers as with real."""
+"""Bytes on the card: exact for models small enough to reckon by hand, the same with fake numbers as with real."""
 
 from __future__ import annotations
 
@@ -322,6 +322,15 @@ def test_the_notes_are_on_disk_after_the_first_step(tmp_path: Path) -> None:
     with run.on():
         train_linear(plain_sgd, 1)
         assert run.memory["steps"] == 1
+
+
+def test_a_full_card_is_on_disk_when_the_forward_pass_ends(tmp_path: Path) -> None:
+    run = Counted(tmp_path, "fake", card_bytes=600 << 20)
+    with run.on():
+        nn.Sequential(nn.Linear(10, 1000), nn.ReLU())(torch.randn(100_000, 10))
+        assert "ReLU" in run.card["full at"]["code"]
+    (finding,) = run.outcome.findings
+    assert finding.diagnosis == "does-not-fit-the-card"
 
 
 def test_nothing_of_it_stays_behind(tmp_path: Path) -> None:

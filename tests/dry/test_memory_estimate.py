@@ -47,6 +47,14 @@ def test_the_rooms_of_a_card_are_what_its_needs_say() -> None:
     assert estimate.need(estimate.safe_room(CARD)).most == pytest.approx(CARD, rel=1e-6)
 
 
+def test_what_does_not_fit_is_found_where_the_card_is_full() -> None:
+    told = memory(30, activations=20)
+    told["devices"]["cuda:0"]["full at"] = place_to_json(Place("train.py", 9))
+    (finding,) = estimate.findings(told, CARD, 0)
+    assert finding.place == finding.chain[0].place == Place("train.py", 9)
+    assert finding.chain[1].place == Place("train.py", 12, 5, 12, "model(x)")
+
+
 @pytest.mark.parametrize(("peak", "certainty"), [(24, "certain"), (23.0, "likely")])
 def test_what_does_not_fit_is_found_on_the_line_that_holds_most(peak: float, certainty: str) -> None:
     (finding,) = estimate.findings(memory(peak, activations=20), CARD, 0)

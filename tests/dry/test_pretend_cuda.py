@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from pretending import performed, raised
 from torch import nn
+from torch.nn import parallel
 from torch.nn.attention import SDPBackend
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.checkpoint import checkpoint
@@ -285,6 +286,20 @@ def test_a_loss_inside_data_parallel_comes_back_as_a_vector() -> None:
     performed(act, cards=2)
 
 
+def test_tensors_are_sent_among_cards() -> None:
+    def act() -> None:
+        model, x = nn.Linear(3, 2).cuda(), torch.randn(5, 3, requires_grad=True)
+        shares = parallel.scatter(x, [0, 1])
+        assert [share.get_device() for share in shares] == [0, 1]
+        copies = parallel.replicate(model, [0, 1])
+        out = parallel.gather([copy(share) for copy, share in zip(copies, shares, strict=True)], 0)
+        assert out.get_device() == 0
+        out.sum().backward()
+        assert model.weight.grad is not None
+
+    performed(act, cards=2)
+
+
 @pytest.mark.parametrize("reentrant", [True, False])
 def test_activation_checkpoints_work(reentrant: bool) -> None:
     def act() -> None:
@@ -305,8 +320,8 @@ def test_a_checkpoint_of_the_card_is_not_loaded_without_one() -> None:
     assert type(error) is RuntimeError
     assert str(error) == (
         "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running "
-        "on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the "
-        "CPU."
+        "on a CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to "
+        "the CPU."
     )
 
 

@@ -122,6 +122,10 @@ def test_sharded_models_train() -> None:
             fsdp.fully_shard(part)
         assert isinstance(model, FSDPModule)
         train(model)
+        assert {name: tensor.full_tensor().shape for name, tensor in model.state_dict().items()} == {
+            "0.weight": (2, 3),
+            "0.bias": (2,),
+        }
 
     performed(wrapped, ranks=2)
     performed(sharded, ranks=2)
@@ -138,10 +142,15 @@ def test_synchronised_batch_norm_works() -> None:
     performed(act, ranks=2)
 
 
-def test_a_device_mesh_is_made() -> None:
+def test_models_cut_into_columns_and_rows_train() -> None:
     def act() -> None:
+        import torch.distributed.tensor.parallel as parallel
         from torch.distributed.device_mesh import init_device_mesh
 
-        assert init_device_mesh("cuda", (2,)).size() == 2
+        mesh = init_device_mesh("cuda", (2,))
+        assert mesh.size() == 2
+        model = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2)).cuda()
+        plan = {"0": parallel.ColwiseParallel(), "1": parallel.RowwiseParallel()}
+        train(parallel.parallelize_module(model, mesh, plan))
 
     performed(act, ranks=2)

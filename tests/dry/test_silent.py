@@ -130,6 +130,11 @@ def all_pairs_of_outputs() -> None:
     trained(model, lambda: (model(X) - model(X).squeeze(1)).abs().mean())
 
 
+def a_column_kept_on_the_line() -> None:
+    points, data = nn.Linear(3, 2), torch.randn(8, 2)
+    trained(points, lambda: (points(X)[:, :1] - data[:, 0]).pow(2).min(1).values.mean())
+
+
 def a_grid_of_points() -> None:
     model, grid = nn.Linear(3, 1), torch.linspace(0, 1, 8)
     trained(model, lambda: torch.exp(-((model(X) - grid) ** 2)).mean())
@@ -175,6 +180,7 @@ def numbers_without_a_model() -> None:
     [
         all_pairs_written_out,
         all_pairs_of_outputs,
+        a_column_kept_on_the_line,
         a_grid_of_points,
         centres_in_a_buffer,
         sizes_that_agree_once,

@@ -48,7 +48,7 @@ def only_model(folder: Path, program: Any) -> dict[str, Any]:
 
 def test_a_cnn_layer_by_layer(tmp_path: Path) -> None:
     model = only_model(tmp_path, lambda: Cnn()(torch.randn(4, 3, 32, 32)).sum().backward())
-    assert model["kind"] == "Cnn" and model["training"]
+    assert (model["kind"], model["training"]) == ("Cnn", True)
     rows = model["rows"]
     assert [(row["depth"], row["name"], row["kind"]) for row in rows] == [
         (0, "", "Cnn"),

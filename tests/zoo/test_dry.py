@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -64,20 +63,25 @@ def servers() -> Iterator[list[subprocess.Popen[str]]]:
         server.communicate()
 
 
-def runner(servers: list[subprocess.Popen[str]], dry: bool) -> Run:
-    def ask(server: subprocess.Popen[str], folder: Path, program: str) -> Ran:
+def runner(servers: list[subprocess.Popen[str]], *, dry: bool) -> Run:
+    def ask(server: subprocess.Popen[str], case: Case, program: str) -> Ran:
         assert server.stdin is not None
         assert server.stdout is not None
-        print(json.dumps({"folder": str(folder), "program": program, "dry": dry}), file=server.stdin, flush=True)
+        options = case.manifest.get("options", []) if dry else None
+        job = {"folder": str(case.folder), "program": program, "dry": options}
+        print(json.dumps(job), file=server.stdin, flush=True)
         return json.loads(server.stdout.readline())
 
-    @cache
-    def both(folder: Path) -> tuple[Ran, Ran]:
-        with ThreadPoolExecutor() as pool:
-            bug, healthy = pool.map(ask, servers, [folder, folder], ["bug.py", "healthy.py"])
-        return bug, healthy
+    ran: dict[str, tuple[Ran, Ran]] = {}
 
-    return lambda case: both(case.folder)
+    def both(case: Case) -> tuple[Ran, Ran]:
+        if case.name not in ran:
+            with ThreadPoolExecutor() as pool:
+                bug, healthy = pool.map(ask, servers, [case, case], ["bug.py", "healthy.py"])
+            ran[case.name] = bug, healthy
+        return ran[case.name]
+
+    return both
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +125,7 @@ def test_a_manifest_says_what_and_where(case: Case) -> None:
 def test_a_bug_shows_without_a_gpu_only_where_its_manifest_says_so_and_the_twin_runs(case: Case, run: Run) -> None:
     manifest = case.manifest
     if manifest.get("beyond_this_machine"):
-        pytest.skip("would take more memory than there may be")
+        pytest.skip("would take more memory or time than there is")
     bug, healthy = run(case)
     assert healthy["status"] == 0, healthy["stderr"]
     if "crash" not in manifest:
@@ -157,6 +161,12 @@ def test_a_rehearsal_tells_the_history_and_the_error_of_a_gpu(case: Case, rehear
 def test_a_rehearsal_has_nothing_to_say_about_the_twin(case: Case, rehearse: Run) -> None:
     _, healthy = rehearse(case)
     assert (healthy["findings"], healthy["status"]) == ([], 0), healthy["stderr"]
+
+
+@each_case
+def test_a_rehearsal_leaves_the_folder_as_it_was(case: Case, rehearse: Run) -> None:
+    before = sorted(path.name for path in case.folder.iterdir())
+    assert [ran["left"] for ran in rehearse(case)] == [before, before]
 
 
 def test_there_are_thirty_kinds_of_bug_and_more() -> None:

@@ -126,18 +126,22 @@ def _counted(plan: Iterator[Any]) -> Iterator[Any]:
 def _plan(stage: Stage, loader: Any) -> Iterator[list[Any]]:
     """The samples of each batch, of another size where the scenario says so."""
     size = stage.scenario.batch
-    if not size:
+    if not size or (size == 1 and loader.drop_last):  # which never deals a single sample
         yield from loader.batch_sampler
         return
     gathered: list[Any] = []
+    dealt = False
     for samples in loader.batch_sampler:
         gathered += samples
         while len(gathered) >= size:
+            dealt = True
             yield gathered[:size]
             gathered = gathered[size:]
-    if gathered:
+    if gathered and not dealt:
         # A data set smaller than the batch asked for: its samples again.
-        yield (gathered * size)[:size] if len(gathered) < size and not loader.drop_last else gathered
+        yield (gathered * -(-size // len(gathered)))[:size]
+    elif gathered and not loader.drop_last:
+        yield gathered
 
 
 def _length(loader: Any) -> int | None:
@@ -150,7 +154,7 @@ def _length(loader: Any) -> int | None:
 def _samples(loader: Any) -> int | None:
     try:
         return len(loader.sampler)
-    except (TypeError, AttributeError):
+    except (TypeError, AttributeError, LookupError):  # Keras has one that looks for a first array in a dictionary
         return None
 
 

@@ -8,6 +8,7 @@ import ast
 import builtins
 import dataclasses
 import linecache
+import time
 from collections.abc import Iterable, Iterator
 from importlib.machinery import SourceFileLoader
 from types import CodeType
@@ -20,6 +21,9 @@ from sleuth.program import Program, is_users, place_at
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
+# So few rounds are all run: the last of four epochs may do what no other does.
+_SHORT = 4
+_LONGEST_REST = 0.5
 _FOR, _WHILE, _PACE = "__sleuth_rounds__", "__sleuth_again__", "__sleuth_pace__"
 
 
@@ -107,14 +111,16 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 def _rounds(stage: Stage, iterable: Iterable[Any], file: str, line: int) -> Iterator[Any]:
     """The items until the loop has shown what it does; of a sequence also the last."""
     pace = Pace(stage)
+    total = _length(iterable)
+    is_short = total is not None and total <= _SHORT
     for item in iterable:
         yield item
         pace.round_done()
-        if pace.enough() and not pace.dealt_by_a_loader:
+        if pace.enough() and not pace.dealt_by_a_loader and not (is_short and not pace.late):
             break
     else:
         return
-    total = _length(iterable)
+    _use_up(iterable)
     if total is not None and pace.rounds >= total:
         return
     if total is not None and isinstance(iterable, range | list | tuple):
@@ -123,6 +129,16 @@ def _rounds(stage: Stage, iterable: Iterable[Any], file: str, line: int) -> Iter
     else:
         of = "" if total is None else f" of {total:,}"
         stage.journal.assume(_header(file, line), f"loop: {pace.rounds} rounds{of}")
+
+
+def _use_up(iterable: Iterable[Any]) -> None:
+    """An iterator that can be gone through once is at its end after the loop: the next epoch finds nothing in it."""
+    if not isinstance(iterable, Iterator):
+        return
+    until = time.monotonic() + _LONGEST_REST
+    for _ in iterable:
+        if time.monotonic() > until:
+            return
 
 
 def _length(iterable: Any) -> int | None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 # Gradients may be gathered over many batches before a step; models may be asked many times for one answer.
 _BACKWARD_ROUNDS, _FORWARD_ROUNDS = 16, 32
-# A loop over batches that only looks at them, or reads files: until it gets long.
+# A loop that only looks at batches, or reads files: until it gets long, in CPU seconds.
 _PATIENCE = 4.0
 
 
@@ -20,7 +20,7 @@ class Pace:
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.rounds = self.steps = self.backwards = self.forwards = 0
-        self._began = time.monotonic()
+        self._began = time.process_time()
         self._seen = dict(stage.acts)
         # One batch each round: a DataLoader is behind it, which knows itself when it is enough, and which is the last.
         self.dealt_by_a_loader = False
@@ -34,12 +34,15 @@ class Pace:
         self.dealt_by_a_loader = now["batch"] - before.get("batch", 0) == 1
         self._seen = dict(now)
 
+    @property
+    def late(self) -> bool:
+        return time.process_time() - self._began > _PATIENCE
+
     def enough(self) -> bool:
         few = self.stage.scenario.rounds
-        late = time.monotonic() - self._began > _PATIENCE
         return (
             self.steps >= few
             or self.backwards >= few * _BACKWARD_ROUNDS
             or self.forwards >= few * _FORWARD_ROUNDS
-            or (late and self.rounds >= few)
+            or (self.late and self.rounds >= few)
         )

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -43,17 +44,23 @@ class Purse:
 
     def spend(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Pay for a call before it is made."""
-        if not self._bounded:
+        if not self._bounded or any(is_lazy(arg) for arg in args[:2]):
             return
         name = getattr(func, "__name__", "")
         if name in _FACTORIES:
             self._check_bytes(_elements(args, kwargs) * 4)
         self._operations += operations(name, args)
+        self._check_bytes(result_elements(name, args) * 4)
         self._calls += 1
         if self._calls % _LOOK_EVERY == 0:
             self._check_bytes(_resident() - self._at_first)
         if self._operations > _MOST_OPERATIONS:
             self._stop(f"more than {_MOST_OPERATIONS:.0e} multiplications")
+
+    def check_allocation(self, error: Exception) -> None:
+        """This machine's memory is no concern of a program that is meant for another."""
+        if self._bounded and "can't allocate memory" in str(error):
+            self._stop("more memory than there is here")
 
     def _check_bytes(self, held: float) -> None:
         if held > _MOST_BYTES:
@@ -86,6 +93,18 @@ def operations(name: str, args: tuple[Any, ...]) -> float:
         weights = sum(w.numel() for w in args[2] if isinstance(w, torch.Tensor))
         return 2.0 * weights * math.prod(first[:-1])
     return 0.0
+
+
+def result_elements(name: str, args: tuple[Any, ...]) -> float:
+    """How many elements a product has, of those that may have many more than what they are made of."""
+    sizes = [tuple(arg.shape) for arg in args[:2] if isinstance(arg, torch.Tensor)]
+    if len(sizes) < 2 or name not in _PRODUCTS or not sizes[0] or not sizes[1]:
+        return 0.0
+    first, second = sizes
+    return float(math.prod(first[:-1]) * (second[0] if name == "linear" else second[-1]))
+
+
+_PRODUCTS = ("linear", "matmul", "mm", "bmm", "__matmul__")
 
 
 def _elements(args: tuple[Any, ...], kwargs: dict[str, Any]) -> float:

@@ -10,11 +10,11 @@ from sleuth.report.layers import only, shapes, short_name
 
 _STYLE = """
 :root { color-scheme: light dark;
-  --ground: #f5f6f8; --panel: #fff; --ink: #171b21; --soft: #5d6673; --line: #e6e9ed; --bar: #d5e2f8; --error: #c2341d;
-  --k0: #2c6fd6; --k1: #d9622b; --k2: #16906a; --k3: #8e4fbf; --k4: #b07d00; --k5: #7b6a55; }
+  --ground: #f5f6f8; --panel: #fff; --ink: #171b21; --soft: #5d6673; --line: #e6e9ed; --bar: #d5e2f8;
+  --error: #c2341d;  --k0: #2c6fd6; --k1: #d9622b; --k2: #16906a; --k3: #8e4fbf; --k4: #b07d00; --k5: #7b6a55; }
 @media (prefers-color-scheme: dark) { :root {
-  --ground: #0e1116; --panel: #161a21; --ink: #e7eaee; --soft: #98a2b0; --line: #252b34; --bar: #24395c; --error: #ff7a66;
-  --k0: #6ea3f7; --k1: #f08a55; --k2: #47c299; --k3: #bd8cea; --k4: #dbb13d; --k5: #b3a28c; } }
+  --ground: #0e1116; --panel: #161a21; --ink: #e7eaee; --soft: #98a2b0; --line: #252b34; --bar: #24395c;
+  --error: #ff7a66;  --k0: #6ea3f7; --k1: #f08a55; --k2: #47c299; --k3: #bd8cea; --k4: #dbb13d; --k5: #b3a28c; } }
 * { box-sizing: border-box; }
 body { margin: 0; padding: 1.5rem clamp(.75rem, 3vw, 2.5rem); background: var(--ground); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
@@ -22,13 +22,16 @@ main { max-width: 75rem; margin: 0 auto; }
 h1 { font-size: 1.3rem; margin: 0 0 .25rem; }
 h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
 p { margin: .25rem 0; color: var(--soft); }
-.split { display: flex; height: 1rem; border-radius: .3rem; overflow: hidden; margin: .6rem 0 .4rem; background: var(--line); }
+.split { display: flex; height: 1rem; border-radius: .3rem; overflow: hidden; margin: .6rem 0 .4rem;
+  background: var(--line); }
 .split i { flex: 0 0 var(--w); background: var(--c); }
 .key { display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; margin: 0; padding: 0; list-style: none; }
-.key li::before { content: ""; display: inline-block; width: .7em; height: .7em; border-radius: .15em; margin-right: .4em;
-  background: var(--c); }
-.card { background: var(--panel); border: 1px solid var(--line); border-radius: .6rem; padding: .75rem 1rem; margin: .75rem 0; }
-table { width: 100%; border-collapse: collapse; background: var(--panel); border: 1px solid var(--line); font-size: .9rem; }
+.key li::before { content: ""; display: inline-block; width: .7em; height: .7em; border-radius: .15em;
+  margin-right: .4em; background: var(--c); }
+.card { background: var(--panel); border: 1px solid var(--line); border-radius: .6rem; padding: .75rem 1rem;
+  margin: .75rem 0; }
+table { width: 100%; border-collapse: collapse; background: var(--panel); border: 1px solid var(--line);
+  font-size: .9rem; }
 th { position: sticky; top: 0; background: var(--panel); text-align: left; color: var(--soft); font-weight: 600;
   box-shadow: 0 1px var(--line); }
 th, td { padding: .3rem .7rem; vertical-align: top; }
@@ -123,13 +126,14 @@ def _row(row: dict[str, Any], varied: list[str], most: int) -> str:
     name = f"<b>{escape(short_name(row))}</b> " if row["name"] else ""
     output = '<span class="raised">raised</span>' if row["output"] is None else escape(shapes(row["output"], "×"))
     held = row["activations"] or 0
+    parameters = "again" if row["again"] else f"{row['parameters']:,}"
     share = 100 * held / most if most and row["leaf"] else 0
     cells = [
         f'<td class="layer" style="--depth:{int(row["depth"])}" title="{escape(row["name"])}">'
         f"{name}<span>{escape(row['kind'])}</span></td>",
         f'<td data-label="in">{escape(shapes(row["input"], "×"))}</td>',
         f'<td data-label="out">{output}</td>',
-        f'<td class="number" data-label="parameters">{"again" if row["again"] else format(row["parameters"], ",")}</td>',
+        f'<td class="number" data-label="parameters">{parameters}</td>',
         f'<td class="number" data-label="FLOPs">{in_thousands(row["flops"]) if row["flops"] else ""}</td>',
         f'<td class="number memory" data-label="memory" style="--w:{share:.1f}%">{in_bytes(held) if held else ""}</td>',
         *(f'<td data-label="{name}">{escape(row[name] or "")}</td>' for name in varied),

@@ -17,10 +17,10 @@ __all__ = ["html", "text"]
 
 _NARROWEST = 40
 _WIDEST_NAME = 44
-_SHORTEST_NAME = 16
+_SHORTEST_NAME = 30
 _GAP = "  "
 # What is left out first where the terminal is narrow.
-_LEAST_WANTED = ("dtype", "device", "FLOPs", "input", "memory")
+_LEAST_WANTED = ("dtype", "device", "FLOPs", "input", "memory", "parameters")
 _NUMBERS = ("parameters", "FLOPs", "memory")
 
 
@@ -69,16 +69,17 @@ def _fitting(columns: dict[str, list[str]], sheet: Paper) -> dict[str, int]:
     """The columns there is room for, and how wide each is; the names of the layers get what is left."""
     widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
     widths["layer"] = min(widths["layer"], _WIDEST_NAME)
+    readable = min(widths["layer"], _SHORTEST_NAME)
     for least in _LEAST_WANTED:
-        if _whole(widths) <= sheet.width:
-            break
-        room = sheet.width - (_whole(widths) - widths["layer"])
-        if room >= min(widths["layer"], _SHORTEST_NAME * 2):
+        if _left_for_names(widths, sheet) >= readable:
             break
         widths.pop(least, None)
-    room = sheet.width - (_whole(widths) - widths["layer"])
-    widths["layer"] = max(_SHORTEST_NAME, min(widths["layer"], room))
+    widths["layer"] = max(len("layer"), min(widths["layer"], _left_for_names(widths, sheet)))
     return widths
+
+
+def _left_for_names(widths: dict[str, int], sheet: Paper) -> int:
+    return sheet.width - (_whole(widths) - widths["layer"])
 
 
 def _whole(widths: dict[str, int]) -> int:
@@ -115,7 +116,8 @@ def _totals(memory: dict[str, Any] | None, sheet: Paper) -> list[Text]:
     if memory is None:
         return []
     step = "one training step" if memory["steps"] else "all that was run"
-    lines = [Text(f"{step}: {in_thousands(memory['flops'])} FLOPs; {memory['trainable']:,} parameters are trained")]
+    said = Text(f"{step}: {in_thousands(memory['flops'])} FLOPs; {memory['trainable']:,} parameters are trained")
+    lines = sheet.hang(Text(), said, Text("  "))
     for device, about in memory["devices"].items():
         kinds = ", ".join(f"{kind} {in_bytes(size)}" for kind, size in about["kinds"].items() if size)
         said = Text(f"{wording.clean(device)} holds {in_bytes(about['peak'])} at its peak: {kinds}")

@@ -51,6 +51,42 @@ def test_a_profile_is_written_to_the_scratch_folder(rehearse: Rehearse) -> None:
     )
 
 
+def test_a_library_that_opens_files_by_itself_is_led_to_the_right_layer(rehearse: Rehearse, home: Path) -> None:
+    (home / "base").mkdir()
+    (home / "base" / "data").write_text("old")
+    # As lmdb does, behind Python's back.
+    (home / "lmdb.py").write_text(
+        "import ctypes, os\n"
+        "libc = ctypes.CDLL(None)\n"
+        "def open(path, readonly=False, lock=True):\n"
+        "    descriptor = libc.open(os.path.join(path, 'data').encode(), os.O_RDONLY if readonly else os.O_RDWR)\n"
+        "    assert descriptor >= 0 and not (readonly and lock)\n"
+        "    return descriptor\n"
+    )
+    seen = rehearse(
+        """
+        import lmdb, os
+        assert os.read(lmdb.open("base", readonly=True), 9) == b"old"
+        os.write(lmdb.open("base"), b"new")
+        assert os.read(lmdb.open(path="base", readonly=True), 9) == b"new"
+        assert open("base/data").read() == "new"
+        """
+    )
+    assert seen.kept("write") == ["base"]
+
+
+def test_a_class_in_disguise_is_still_good_for_isinstance(rehearse: Rehearse) -> None:
+    rehearse(
+        """
+        import copy, pickle, os
+        from sleuth.dry.safe.everywhere import Stand
+        stand = Stand(lambda: 1, dict)
+        assert isinstance({}, stand) and stand.fromkeys("a") == {"a": None}
+        assert copy.deepcopy(os.stat) is os.stat and pickle.loads(pickle.dumps([open, os.stat])) == [open, os.stat]
+        """
+    )
+
+
 def test_everything_is_put_back_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import builtins
     import os

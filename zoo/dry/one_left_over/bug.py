@@ -7,9 +7,7 @@ from torch.utils.data import DataLoader, TensorDataset
 class Encoder(nn.Module):
     def __init__(self, genes, latent=8):
         super().__init__()
-        self.layers = nn.Sequential(
-            nn.Linear(genes, 32), nn.BatchNorm1d(32), nn.LeakyReLU(0.2), nn.Linear(32, latent)
-        )
+        self.layers = nn.Sequential(nn.Linear(genes, 32), nn.BatchNorm1d(32), nn.LeakyReLU(0.2), nn.Linear(32, latent))
 
     def forward(self, counts):
         return self.layers(torch.log1p(counts))

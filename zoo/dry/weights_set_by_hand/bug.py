@@ -21,7 +21,7 @@ def stripes(n):
     vertical = torch.rand(n) > 0.5
     rows = torch.arange(16).float()
     wave = torch.sin(rows)[None].expand(n, -1)
-    images = torch.where(vertical[:, None, None], wave[:, None, :].expand(n, 16, 16), wave[:, :, None].expand(n, 16, 16))
+    images = torch.where(vertical[:, None, None], wave[:, None, :], wave[:, :, None])
     return images[:, None] + 0.1 * torch.randn(n, 1, 16, 16), vertical.long()
 
 

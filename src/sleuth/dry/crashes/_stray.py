@@ -17,6 +17,7 @@ class Stray:
     """`birth` is the one that is in the wrong place, `others` are where it should be: on `wanted`."""
 
     birth: Birth
+    all: tuple[Birth, ...]  # there may be several, e.g. both hidden states of an LSTM
     wanted: str
     others: tuple[Birth, ...]
     spelling: _scene.Spelling | None
@@ -69,10 +70,10 @@ def stray(crash: Crash) -> Stray | None:
     if _CPU not in places:
         weights = [birth.device for birth in births if _history.is_weight(birth)]
         wanted = weights[0] if weights else wanted
-    odd = next(birth for birth in births if (birth.device == _CPU if _CPU in places else birth.device != wanted))
+    odd = tuple(birth for birth in births if (birth.device == _CPU if _CPU in places else birth.device != wanted))
     others = tuple(birth for birth in births if birth.device == wanted)
-    names = {id(birth): _scene.nearest_name(crash, birth) for birth in (odd, *others)}
-    return Stray(odd, wanted, others, _scene.spelling(crash, odd), names)
+    names = {id(birth): _scene.nearest_name(crash, birth) for birth in (*odd, *others)}
+    return Stray(odd[0], odd, wanted, others, _scene.spelling(crash, odd[0]), names)
 
 
 def _births(crash: Crash) -> list[Birth]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
-from sleuth.dry.crashes import _history, _scene, _words
+from sleuth.dry.crashes import _history, _use, _words
 from sleuth.dry.crashes._told import told
-from sleuth.findings import Finding, Fix
+from sleuth.findings import Finding
 
 REFINES = ("dtype_mismatch", "float64_into_float32_model")
 _WORDS = re.compile(
@@ -34,10 +33,5 @@ def explain(crash: Crash) -> Finding | None:
         crash,
         title=f"{_words.operation(call.operation)} wants targets of {wanted}, these are {target.dtype}",
         chain=_history.of_types(target),
-        fixes=[_fix(crash, target, wants_classes)],
+        fixes=[_use.followed_by(crash, target, ".long()" if wants_classes else ".float()", "target")],
     )
-
-
-def _fix(crash: Crash, target: Birth, wants_classes: bool) -> Fix:
-    named = _scene.spelling(crash, target)
-    return Fix(f"{named.text if named is not None else 'target'}.{'long' if wants_classes else 'float'}()")

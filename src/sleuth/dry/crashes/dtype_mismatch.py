@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sleuth.dry.crash import Crash
-from sleuth.dry.crashes import _history, _messages, _words
+from sleuth.dry.crashes import _history, _messages, _use, _words
 from sleuth.dry.crashes._odd_type import births_of, odd_type
 from sleuth.dry.crashes._told import told
-from sleuth.findings import Finding, Fix
+from sleuth.findings import Finding
 
 
 def explain(crash: Crash) -> Finding | None:
@@ -20,7 +20,7 @@ def explain(crash: Crash) -> Finding | None:
             title=f"{found.called} is {found.birth.dtype}, {found.other.name or 'the rest'} is {found.wanted}",
             evidence=found.evidence,
             chain=found.chain,
-            fixes=[Fix(f"{found.name}.to(torch.{found.wanted})")],
+            fixes=[_use.followed_by(crash, found.birth, f".to(torch.{found.wanted})", "")],
         )
     birth = next((one for one in births_of(crash) if not _history.is_weight(one)), None)
     if birth is None or crash.call is None:

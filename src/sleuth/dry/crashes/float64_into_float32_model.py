@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from sleuth.dry.crash import Crash
-from sleuth.dry.crashes import _edits, _scene, _words
+from sleuth.dry.crashes import _edits, _scene, _use, _words
 from sleuth.dry.crashes._odd_type import OddType, odd_type
 from sleuth.dry.crashes._told import told
 from sleuth.findings import Finding, Fix
@@ -25,11 +25,11 @@ def explain(crash: Crash) -> Finding | None:
         title=f"{found.called} is float64 since {_words.maker(origin)}{line}, the weights are float32",
         evidence=found.evidence,
         chain=found.chain,
-        fixes=[_fix(found)],
+        fixes=[_fix(crash, found)],
     )
 
 
-def _fix(found: OddType) -> Fix:
+def _fix(crash: Crash, found: OddType) -> Fix:
     """`.float()` where float64 came in, if that was a call of the user's; else where it is used."""
     title, origin = "make it float32: .float()", found.origin
     node = _scene.expression(origin.code, origin.instruction) if origin.code is not None else None
@@ -39,4 +39,4 @@ def _fix(found: OddType) -> Fix:
         and origin.operation in ("from_numpy", "tensor", "as_tensor")
     ):
         return Fix(title, (_edits.put_behind(origin.code.co_filename, node, ".float()"),))
-    return Fix(f"make it float32: {found.name}.float()")
+    return _use.followed_by(crash, found.birth, ".float()", "")

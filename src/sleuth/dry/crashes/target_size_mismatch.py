@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
-from sleuth.dry.crashes import _messages, _scene, _words
+from sleuth.dry.crashes import _messages, _use, _words
 from sleuth.dry.crashes._told import told
 from sleuth.dry.crashes.shape_mismatch import stories
 from sleuth.findings import Finding, Fix
@@ -32,15 +32,13 @@ def explain(crash: Crash) -> Finding | None:
 
 def _fix(crash: Crash, prediction: Birth, target: Birth) -> Fix | None:
     """Where one has an axis of size 1 more than the other, that is the one to remove or add."""
-    name = getattr(_scene.spelling(crash, target), "text", "target")
-    if "entropy" in _operation(crash) and "binary" not in _operation(crash) and target.shape[1:] == (1,):
-        return Fix(f"one class number for each sample: `{name}.squeeze(1)`")
+    takes_classes = "entropy" in _operation(crash) and "binary" not in _operation(crash)
+    if takes_classes and target.shape[1:] == (1,):
+        return _use.followed_by(crash, target, ".squeeze(1)", "target")
     if (*target.shape, 1) == prediction.shape:
-        return Fix(
-            f"give the target the axis, too: `{name}.unsqueeze(1)`; or take it from the prediction: `.squeeze(1)`"
-        )
+        return _use.followed_by(crash, target, ".unsqueeze(-1)", "target")
     if (*prediction.shape, 1) == target.shape:
-        return Fix(f"take the last axis from the target: `{name}.squeeze(-1)`")
+        return _use.followed_by(crash, target, ".squeeze(-1)", "target")
     return None
 
 

@@ -11,24 +11,46 @@ from typing import Any
 
 import torch
 
+from sleuth.dry.fake.room import the_room
+
 _MARK = "sleuth_guess"
 # The guess of a tensor whose numbers are known, and of one whose numbers may be anything.
 KNOWN: Any = object()
 ANYTHING = None
+# Bytes that are as well taken from the heap.
+_LITTLE = 1 << 16
 
 
 def make(shape: Sequence[int], stride: Sequence[int], dtype: torch.dtype, guess: Any = ANYTHING) -> torch.Tensor:
     """A hollow tensor; `guess` is what each of its numbers is taken to be where one is asked for."""
-    tensor = torch.empty_strided(shape, stride, dtype=dtype)
+    extent = 1
+    for length, step in zip(shape, stride, strict=True):
+        if length == 0:
+            extent = 0
+            break
+        extent += (length - 1) * step
+    storage = _storage(extent * dtype.itemsize)
+    if storage is None:
+        tensor = torch.empty_strided(shape, stride, dtype=dtype)
+    else:
+        tensor = torch.empty(0, dtype=dtype).set_(storage, 0, shape, stride)
     setattr(tensor.untyped_storage(), _MARK, guess)
     return tensor
 
 
 def empty(shape: Sequence[int], dtype: torch.dtype, guess: Any = ANYTHING) -> torch.Tensor:
     """A contiguous one."""
-    tensor = torch.empty(tuple(shape), dtype=dtype)
-    setattr(tensor.untyped_storage(), _MARK, guess)
-    return tensor
+    stride = []
+    step = 1
+    for length in reversed(shape):
+        stride.append(step)
+        step *= max(1, length)
+    return make(shape, stride[::-1], dtype, guess)
+
+
+def _storage(size: int) -> torch.UntypedStorage | None:
+    room = the_room() if size > _LITTLE else None
+    return None if room is None else room.storage(size)
 
 
 def forget_numbers(tensor: torch.Tensor, guess: Any = ANYTHING) -> None:
@@ -54,7 +76,7 @@ def is_hollow_storage(storage: torch.UntypedStorage) -> bool:
 
 def storage_like(storage: torch.UntypedStorage) -> torch.UntypedStorage:
     """A hollow storage of the same size."""
-    copy = torch.UntypedStorage(storage.nbytes())
+    copy = _storage(storage.nbytes()) or torch.UntypedStorage(storage.nbytes())
     setattr(copy, _MARK, getattr(storage, _MARK, ANYTHING))
     return copy
 

@@ -47,7 +47,11 @@ class Numbers(TorchDispatchMode):
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
+        # In a backward pass the mode that sees the program's calls is on, and these are none.
+        with torch._C.DisableTorchFunction():
+            return self.perform(func, args, kwargs or {})
+
+    def perform(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         operation = operations.of(func)
         if operation.structural or _is_for_no_memory(kwargs):
             return func(*args, **kwargs)

@@ -102,7 +102,7 @@ def _index(numbers: Numbers, func: Any, args: tuple[Any, ...], kwargs: dict[str,
             continue
         _check_mask(tensor, one, len(plain))
         plain += _positions(numbers.stage, one, value)
-    return numbers.__torch_dispatch__(func, (), (tensor, plain, *others), kwargs)
+    return numbers.perform(func, (tensor, plain, *others), kwargs)
 
 
 def _check_mask(tensor: torch.Tensor, mask: torch.Tensor, at: int) -> None:

@@ -27,9 +27,14 @@ class New:
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """The tensor that was given as the n-th."""
+    """The tensor that was given as the n-th. An `out=` of another shape has this one afterwards."""
 
     position: int
+    shape: tuple[int, ...]
+
+    def found(self, given: list[torch.Tensor]) -> torch.Tensor:
+        tensor = given[self.position]
+        return tensor if tensor.shape == self.shape else tensor.resize_(self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ class Plan:
         made = [
             hollow.make(one.shape, one.stride, one.dtype, guess)
             if type(one) is New
-            else given[one.position]
+            else one.found(given)
             if type(one) is Same
             else one
             for one in self.results
@@ -104,7 +109,7 @@ def _planned(result: Any, positions: dict[int, int]) -> Any:
     if not isinstance(result, torch.Tensor):
         return result
     if id(result) in positions:
-        return Same(positions[id(result)])
+        return Same(positions[id(result)], tuple(result.shape))
     return New(tuple(result.shape), tuple(result.stride()), result.dtype)
 
 

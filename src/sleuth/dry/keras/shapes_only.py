@@ -37,7 +37,9 @@ def affordable(notes: Notes, model: Any, shorter: Shorter) -> bool:
         notes.failed = None
     batches = -(-(rows_of(shorter.options["x"]) or shorter.batch) // shorter.batch)
     epochs = shorter.options.get("epochs", 1) - shorter.options.get("initial_epoch", 0)
-    return cost.affordable(operations * batches * epochs)
+    layers = sum(1 for _ in model._flatten_layers())
+    time_left = notes.stage.left() / notes.stage.scenario.seconds
+    return cost.affordable(operations * batches * epochs, layers, time_left)
 
 
 def _one_batch(data: Any, size: int) -> Any:
@@ -92,8 +94,8 @@ def predict(notes: Notes, model: Any, options: dict[str, Any]) -> Any:
 
 def _check_shapes(notes: Notes, model: Any, options: dict[str, Any]) -> Any:
     """Model, loss and metrics on symbolic tensors of the first batch: raises what the real thing would raise."""
-    place = users_place(sys._getframe(2))
-    notes.stage.journal.assume(place, f"{model.name} is too big to run here: only its shapes were rehearsed")
+    why = "" if notes.stage.fake else f"{model.name} would take too long here: "
+    notes.stage.journal.assume(users_place(sys._getframe(2)), f"{why}only its shapes were rehearsed")
     size = options.get("batch_size") or 32
     x, y = _batches(options, size)
     if x is None:
@@ -102,6 +104,10 @@ def _check_shapes(notes: Notes, model: Any, options: dict[str, Any]) -> Any:
     if y is not None and model.compiled:
         compute_output_spec(model.compute_loss, x, y, output)
         compute_output_spec(model.compute_metrics, x, y, output)
+        if "epochs" in options and keras.backend.backend() == "jax":
+            from sleuth.dry.keras import on_jax
+
+            on_jax.check_step(model, x, y)
         _look_for_broadcast(notes, model, y, output, users_frame(sys._getframe(2)))
     return output
 

@@ -6,12 +6,14 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import keras
 
 from sleuth.dry.keras import declared, fitting, shapes_only, values
 from sleuth.dry.keras.notes import Notes
+from sleuth.dry.keras.shorter import rows_of
 from sleuth.program import users_frame, users_place
 
 Rehearse = Callable[[Notes, Any, dict[str, Any], Callable[..., Any]], Any]
@@ -43,13 +45,23 @@ def _tell(notes: Notes, name: str, rehearse: Rehearse) -> None:
         notes.unlike_declared = declared.unlike(self, options["x"])
         try:
             result = rehearse(notes, self, {**options, **extra}, functools.partial(original, self))
-            notes.unlike_declared = None
+            notes.unlike_declared = notes.stage.dealt = None
             return result
+        except Exception:
+            _tell_samples(notes, options["x"])
+            raise
         finally:
             notes.training = False
             notes.callers.pop()
 
     notes.stage.patches.set(trainer, name, rehearsed)
+
+
+def _tell_samples(notes: Notes, x: Any) -> None:
+    """Of how many samples the batch that failed is one: not of those that are left."""
+    dealt, rows = notes.stage.dealt, rows_of(x)
+    if dealt is not None and rows is not None:
+        notes.stage.dealt = replace(dealt, samples=rows)
 
 
 def _binds(signature: inspect.Signature, self: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

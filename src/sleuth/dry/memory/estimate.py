@@ -74,10 +74,11 @@ def findings(memory: dict[str, Any], card: int, layers: int) -> Iterator[Finding
 
 
 def _finding(device: str, about: dict[str, Any], needed: Need, card: int, layers: int, batch: int | None) -> Finding:
-    most = about["lines"][0] if about["lines"] else None
+    # Where the real card would raise; where it may just fit, what holds the most.
+    place = about["full at"] or (about["lines"][0]["place"] if about["lines"] else None)
     return handbook.finding(
         "does-not-fit-the-card",
-        place=None if most is None else place_from_json(most["place"]),
+        place=place_from_json(place),
         title=f"needs {in_bytes(needed.least)} to {in_bytes(needed.most)} of a card of {in_bytes(card)}",
         certainty="certain" if needed.least > card else "likely",
         severity="error",

@@ -16,7 +16,7 @@ class Owners:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._parameters: dict[int, weakref.ref[torch.Tensor]] = {}
-        # The most there were at a time, of all parameters and of those that are trained: the last may be gone at the end.
+        # The most numbers there were at a time, in all parameters and in those that are trained.
         self.count = 0
         self.trainable = 0
 

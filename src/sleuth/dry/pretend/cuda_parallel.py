@@ -1,7 +1,9 @@
-"""`nn.DataParallel`: each card's share of the batch goes through the module, one after the other, on the first card."""
+"""Several cards in one process: tensors sent among them, and `nn.DataParallel`, where each card's share of the batch
+goes through the module one after the other, on the first card."""
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -29,6 +31,52 @@ def install(stage: Stage) -> None:
         return outputs[0] if len(self.device_ids) == 1 else _gathered(outputs, self.dim)
 
     stage.patches.set(nn.DataParallel, "forward", forward)
+    for owner in (torch.nn.parallel.comm, importlib.import_module("torch.cuda.comm")):
+        for function in (broadcast, broadcast_coalesced, reduce_add, reduce_add_coalesced, scatter, gather):
+            stage.patches.set(owner, function.__name__, function)
+
+
+def broadcast(tensor: Any, devices: Any = None, *, out: Any = None) -> tuple[Any, ...]:
+    if out is not None:
+        return tuple(one.copy_(tensor) for one in out)
+    return tuple(tensor.to(_card(device)) for device in devices)
+
+
+def broadcast_coalesced(tensors: Any, devices: Any, buffer_size: int = 0) -> list[tuple[Any, ...]]:
+    return [tuple(tensor.to(_card(device)) for tensor in tensors) for device in devices]
+
+
+def reduce_add(inputs: Any, destination: Any = None) -> Any:
+    return sum(one.to(_card(destination)) for one in inputs)
+
+
+def reduce_add_coalesced(inputs: Any, destination: Any = None, buffer_size: int = 0) -> tuple[Any, ...]:
+    return tuple(reduce_add(row, destination) for row in zip(*inputs, strict=True))
+
+
+def scatter(
+    tensor: Any, devices: Any = None, chunk_sizes: Any = None, dim: int = 0, streams: Any = None, *, out: Any = None
+) -> tuple[Any, ...]:
+    if out is not None:
+        parts = tensor.split([one.size(dim) for one in out], dim)
+        return tuple(one.copy_(part) for one, part in zip(out, parts, strict=True))
+    parts = tensor.chunk(len(devices), dim) if chunk_sizes is None else tensor.split(chunk_sizes, dim)
+    return tuple(part.to(_card(device)) for part, device in zip(parts, devices, strict=False))
+
+
+def gather(tensors: Any, dim: int = 0, destination: Any = None, *, out: Any = None) -> Any:
+    home = _card(destination) if out is None else out.device
+    whole = torch.cat([one.to(home) for one in tensors], dim)
+    return whole if out is None else out.copy_(whole)
+
+
+def _card(device: Any) -> torch.device:
+    """None is the current card, -1 the CPU."""
+    if device is None:
+        return torch.device("cuda", torch.cuda.current_device())
+    if isinstance(device, int):
+        return torch.device("cuda", device) if device >= 0 else torch.device("cpu")
+    return torch.device(device)
 
 
 def _shares(given: Any, cards: int, dim: int, home: torch.device) -> list[Any]:

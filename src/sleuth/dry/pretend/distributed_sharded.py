@@ -1,4 +1,4 @@
-"""FSDP: the module goes on whole, as it would seem to the program."""
+"""FSDP and tensor parallelism: the module goes on whole, as it would seem to the program."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ _INNER = "_fsdp_wrapped_module"
 
 def install(stage: Stage) -> None:
     after_import(stage, "torch.distributed.fsdp", lambda module: _patch(stage, module))
+    for name in ("torch.distributed.tensor.parallel", "torch.distributed.tensor.parallel.api"):
+        after_import(stage, name, lambda module: stage.patches.set(module, "parallelize_module", _parallelised))
 
 
 def _patch(stage: Stage, module: Any) -> None:
@@ -113,7 +115,9 @@ def _fully_shard(stage: Stage, marker: Any) -> Any:
     stage.patches.set(marker, "unshard", lambda self, async_op=False: _Done() if async_op else None)
     stage.patches.set(marker, "_apply", lambda self, fn, *args, **kwargs: nn.Module._apply(self, fn, *args, **kwargs))
 
-    def fully_shard(module: Any, **options: Any) -> Any:
+    def fully_shard(module: Any, mesh: Any = None, **options: Any) -> Any:
+        if not hasattr(torch.Tensor, "full_tensor"):
+            _seem_sharded(stage, mesh)
         for one in module if isinstance(module, list) else [module]:
             kind = type(one)
             if not issubclass(kind, marker):
@@ -121,3 +125,20 @@ def _fully_shard(stage: Stage, marker: Any) -> Any:
         return module
 
     return fully_shard
+
+
+def _parallelised(module: Any, *args: Any, **kwargs: Any) -> Any:
+    return module
+
+
+def _seem_sharded(stage: Stage, mesh: Any) -> None:
+    """What a program may ask of a parameter that is spread over several processes, and of what it is saved as."""
+    from torch.distributed.tensor import Shard
+
+    for name, value in {
+        "placements": (Shard(0),),
+        "device_mesh": mesh,
+        "to_local": lambda tensor, *args, **kwargs: tensor,
+        "full_tensor": lambda tensor, *args, **kwargs: tensor,
+    }.items():
+        stage.patches.set(torch.Tensor, name, value)

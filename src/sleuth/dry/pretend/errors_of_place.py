@@ -166,7 +166,7 @@ def _kernels_of(call: Call) -> Iterator[_Kernel]:
         if call.operation in ("cross_entropy", "nll_loss") and _is_of_pictures(call):
             kernel = _Kernel("_nll_loss2d_forward", kernel.signature, kernel.checks)
         if call.operation in ("scatter", "scatter_") and not given(call, kernel.signature)["src"]:
-            kernel = _Kernel(kernel.wrapper.replace("_src", "_value"), kernel.signature, kernel.checks)
+            kernel = _Kernel(kernel.wrapper.replace("_src", "_value"), kernel.signature, kernel.checks[:2])
         if call.operation == "batch_norm" and given(call, kernel.signature)["input"][0].device == CPU:
             kernel = _Kernel("_native_batch_norm", kernel.signature, kernel.checks)
         yield kernel

@@ -14,6 +14,7 @@ import torch
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
 from torch.utils import _device
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from sleuth.dry.births import Argument, Birth, Call
 from sleuth.dry.pretend import amp, errors, handlers, mps
@@ -62,10 +63,12 @@ class Mode(TorchFunctionMode):
 
     def label(self, tensor: Any) -> str | None:
         """The device the tensor seems to be on; None where it fits everywhere."""
+        if _is_around_others(tensor):
+            return None
         birth = self.births[tensor]
         if birth is not None:
             return birth.device
-        if self.stage.in_backward or _is_of_a_transform(tensor) or tensor.grad_fn is not None:
+        if self.stage.in_backward or _is_of_a_transform(tensor) or _was_computed(tensor):
             return None  # made by C++ alone: wherever its makers were
         return META if tensor.is_meta else CPU
 
@@ -156,6 +159,7 @@ class Mode(TorchFunctionMode):
         try:
             return amp.run(func, args, kwargs, label, name_of(func))
         except (RuntimeError, NotImplementedError) as error:
+            self.stage.purse.check_allocation(error)
             if label in (None, CPU, META) or not _ONLY_ON_CARDS.search(str(error)):
                 raise
         return amp.in_float32(func, args, kwargs)
@@ -285,6 +289,18 @@ def _shape(tensor: Any) -> tuple[int, ...]:
         return tuple(tensor.shape)
     except (RuntimeError, NotImplementedError):  # a nested tensor has none
         return ()
+
+
+def _was_computed(tensor: Any) -> bool:
+    try:
+        return tensor.grad_fn is not None
+    except RuntimeError:  # a view made without gradients, changed in place with them
+        return True
+
+
+def _is_around_others(tensor: Any) -> bool:
+    """Is it a tensor around other tensors, e.g. one that is spread over several processes?"""
+    return type(tensor) not in (torch.Tensor, torch.nn.Parameter) and is_traceable_wrapper_subclass(tensor)
 
 
 def _is_of_a_transform(tensor: Any) -> bool:

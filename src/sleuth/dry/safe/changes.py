@@ -37,7 +37,7 @@ class Changes:
         if kind and create and exclusive:
             raise _error(errno.EEXIST)
         if not kind and not create:
-            raise _error(errno.ENOENT)
+            raise self._missing(place)
         if kind == stat.S_IFDIR:
             raise _error(errno.EISDIR)
         with self._one_at_a_time:
@@ -54,11 +54,17 @@ class Changes:
     def _make_room(self, place: str) -> None:
         """Get ready for something new: its folder must be there, and be the user's to write to."""
         folder = posixpath.dirname(place)
-        kind = self.layers.kind(folder)
-        if kind != stat.S_IFDIR:
-            raise _error(errno.ENOTDIR if kind else errno.ENOENT)
+        if self.layers.kind(folder) != stat.S_IFDIR:
+            raise self._missing(place)
         self._allow(folder)
         self._lift_folders(folder)
+
+    def _missing(self, place: str) -> OSError:
+        """What is wrong with a place where there is nothing."""
+        folder = posixpath.dirname(place)
+        while not (kind := self.layers.kind(folder)):
+            folder = posixpath.dirname(folder)
+        return _error(errno.ENOENT if kind == stat.S_IFDIR else errno.ENOTDIR)
 
     def _allow(self, place: str) -> None:
         if not real.access(self.layers.where(place), os.W_OK):
@@ -77,11 +83,11 @@ class Changes:
     def lift(self, place: str) -> str:
         """Copy a real file to the upper layer, where it may be changed; a folder comes without what is in it."""
         above = self.layers.above(place)
-        if self.layers.where(place) == above:
-            return above
         kind = self.layers.kind(place)
         if not kind:
-            raise _error(errno.ENOENT)
+            raise self._missing(place)
+        if self.layers.where(place) == above:
+            return above
         if kind == stat.S_IFDIR:
             self._lift_folders(place)
             return above
@@ -94,11 +100,12 @@ class Changes:
             real.mkfifo(above)
         return above
 
-    def _lift_all(self, place: str) -> None:
+    def lift_all(self, place: str) -> None:
+        """Copy a file, or a folder with all that is in it."""
         self.lift(place)
         if self.layers.kind(place) == stat.S_IFDIR:
             for name in self.layers.names(place):
-                self._lift_all(f"{place}/{name}")
+                self.lift_all(f"{place}/{name}")
 
     def make(self, place: str, act: str, create: Callable[[str], Any]) -> None:
         """Make something that must not be there yet: a folder, a link, a pipe."""
@@ -120,7 +127,7 @@ class Changes:
     def remove(self, place: str) -> None:
         kind = self.layers.kind(place)
         if not kind:
-            raise _error(errno.ENOENT)
+            raise self._missing(place)
         if kind == stat.S_IFDIR:
             raise _error(errno.EISDIR)
         self._take_away(place, real.unlink)
@@ -128,7 +135,7 @@ class Changes:
     def remove_folder(self, place: str) -> None:
         kind = self.layers.kind(place)
         if kind != stat.S_IFDIR:
-            raise _error(errno.ENOTDIR if kind else errno.ENOENT)
+            raise _error(errno.ENOTDIR) if kind else self._missing(place)
         if self.layers.names(place):
             raise _error(errno.ENOTEMPTY)
         self._take_away(place, real.rmdir)
@@ -149,18 +156,23 @@ class Changes:
 
     def move(self, source: str, target: str) -> None:
         kind, there = self.layers.kind(source), self.layers.kind(target)
+        for place in (source, target):
+            if self.layers.kind(posixpath.dirname(place)) != stat.S_IFDIR:
+                raise self._missing(place)
         if not kind:
-            raise _error(errno.ENOENT)
+            raise self._missing(source)
         if source == target:
             return
-        if target.startswith(source + "/"):
+        if kind == stat.S_IFDIR and target.startswith(source + "/"):
             raise _error(errno.EINVAL)
+        if source.startswith(target + "/"):
+            raise _error(errno.ENOTEMPTY)
         self._check_overwriting(kind, there, target)
         with self._one_at_a_time:
             self._allow(posixpath.dirname(source))
             self._make_room(target)
             was_real = self.layers.is_real(source)
-            self._lift_all(source)
+            self.lift_all(source)
             self._hide(target)
             real.replace(self.layers.above(source), self.layers.above(target))
             self._hide(source)

@@ -17,7 +17,10 @@ _ALTER = {
     "truncate": "truncate",
     "setxattr": "change attributes of",
     "removexattr": "change attributes of",
+    "fchmod": "change mode of",
+    "fchown": "change owner of",
 }
+_NOT_FOLLOWING = os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -45,7 +48,7 @@ def _open(changes: Changes) -> Callable[..., int]:
         writing = writes(flags)
         if layers.clean and not writing:
             return real.open(path, flags, mode, dir_fd=dir_fd)  # type: ignore[no-any-return]
-        place = layers.place(path, dir_fd, follow=not flags & getattr(os, "O_NOFOLLOW", 0))
+        place = layers.place(path, dir_fd, follow=not flags & _NOT_FOLLOWING)
         if place is None and writing and (descriptor := stream(path)) is not None:
             return real.dup(descriptor)  # type: ignore[no-any-return]
         if place is None:
@@ -98,7 +101,14 @@ def _alter(changes: Changes, name: str, act: str) -> Callable[..., Any]:
     def alter(place: str, *args: Any, **options: Any) -> Any:
         return changes.change(place, act, lambda above: original(above, *args, **options))
 
-    return _on_a_place(changes, name, alter, follow=True)
+    by_path = _on_a_place(changes, name, alter, follow=True)
+
+    def by_path_or_descriptor(path: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(path, int) and changes.layers.is_outside(path):
+            return changes.tell(act, changes.layers.folder_behind(path))
+        return by_path(path, *args, **options)
+
+    return by_path_or_descriptor
 
 
 def _making(changes: Changes) -> dict[str, Callable[..., Any]]:
@@ -109,8 +119,8 @@ def _making(changes: Changes) -> dict[str, Callable[..., Any]]:
         changes.make(place, "create pipe", lambda above: real.mkfifo(above, mode))
 
     def symlink(source: Any, target: Any, target_is_directory: bool = False, *, dir_fd: int | None = None) -> None:
-        place = changes.layers.place(target, dir_fd, follow=False)
         with _Named(source, target):
+            place = changes.layers.place(target, dir_fd, follow=False)
             changes.make(place or "", "link", lambda above: real.symlink(source, above))
 
     return {
@@ -128,9 +138,9 @@ def _removing(changes: Changes) -> dict[str, Callable[..., Any]]:
 
 def _moving(changes: Changes) -> dict[str, Callable[..., Any]]:
     def move(source: Any, target: Any, *, src_dir_fd: int | None = None, dst_dir_fd: int | None = None) -> None:
-        old = changes.layers.place(source, src_dir_fd, follow=False)
-        new = changes.layers.place(target, dst_dir_fd, follow=False)
         with _Named(source, target):
+            old = changes.layers.place(source, src_dir_fd, follow=False)
+            new = changes.layers.place(target, dst_dir_fd, follow=False)
             changes.move(old or "", new or "")
 
     def link(
@@ -139,11 +149,12 @@ def _moving(changes: Changes) -> dict[str, Callable[..., Any]]:
         *,
         src_dir_fd: int | None = None,
         dst_dir_fd: int | None = None,
-        follow_symlinks: bool = True,
+        follow_symlinks: bool = True,  # which Linux does not do, whatever is asked for
     ) -> None:
-        old = changes.layers.place(source, src_dir_fd, follow_symlinks)
-        new = changes.layers.place(target, dst_dir_fd, follow=False)
         with _Named(source, target):
-            changes.make(new or "", "link", lambda above: real.link(changes.lift(old or ""), above))
+            old = changes.layers.place(source, src_dir_fd, follow=False)
+            new = changes.layers.place(target, dst_dir_fd, follow=False)
+            lifted = changes.lift(old or "")
+            changes.make(new or "", "link", lambda above: real.link(lifted, above))
 
     return {"rename": move, "replace": move, "link": link}

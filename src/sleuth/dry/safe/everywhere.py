@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import glob
+import os
 import pathlib
 import sys
 import types
@@ -17,11 +18,22 @@ _UNTOUCHED = ("posix", "nt", "_io", "_socket", "importlib._bootstrap_external", 
 
 
 class Stand:
-    """A function that, like a builtin one, does not become a method when it is kept in a class."""
+    """Stands for a function, or a class that is called like one; does not become a method when kept in a class."""
 
     def __init__(self, function: Callable[..., Any], original: Any) -> None:
         functools.update_wrapper(self, original, updated=())
-        self._function = function
+        # Where a pickle finds it again; a copy is the same function.
+        self.__module__ = {os.name: "os", "_io": "io"}.get(self.__module__, self.__module__)
+        self._function, self._name = function, str(original.__name__)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["__wrapped__"], name)
+
+    def __instancecheck__(self, one: object) -> bool:
+        return isinstance(one, vars(self)["__wrapped__"])
+
+    def __reduce__(self) -> str:
+        return self._name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._function(*args, **kwargs)

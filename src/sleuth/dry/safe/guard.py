@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import builtins
 import os
-import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
 from sleuth import program
+from sleuth.dry.patches import Patches
 from sleuth.dry.safe import (
     changing,
     landlock,
@@ -28,7 +28,6 @@ from sleuth.dry.safe.layers import Layers, real
 from sleuth.dry.safe.written_modules import WrittenModules
 
 if TYPE_CHECKING:
-    from sleuth.dry.patches import Patches
     from sleuth.dry.stage import Stage
 
 
@@ -37,7 +36,9 @@ def install(stage: Stage, for_good: bool = False) -> None:
     for a process that ends with the rehearsal."""
     real_folder = real.getcwd()
     layers = Layers(stage.scratch)
-    stage.patches.later(lambda: real.chdir(real_folder))
+    # What holds for good holds to the very last moment, whatever threads the program has left.
+    patches = Patches() if for_good else stage.patches
+    patches.later(lambda: real.chdir(real_folder))
     program.shown_path(layers.cwd)  # paths are shown from here, wherever the program goes later
 
     def tell(act: str, what: str) -> None:
@@ -48,17 +49,17 @@ def install(stage: Stage, for_good: bool = False) -> None:
 
     changes = Changes(layers, lambda act, place: tell(act, program.shown_path(place)))
     imports = AfterImport()
-    _watch_imports(stage.patches, imports, WrittenModules(layers))
-    surroundings.install(stage.patches, layers.scratch, tell, imports)
-    network.install(stage.patches, tell, layers.scratch)
-    processes.install(stage.patches, processes.Outside(layers, tell, assume))
-    workers.install(stage.patches, tell)
-    workers.install_executor(stage.patches)
-    imports.of("multiprocess.pool", lambda: workers.install(stage.patches, tell, "multiprocess"))
-    _redirect_files(stage.patches, changes)
-    imports.of("numpy.lib._datasource", lambda: _tell_numpy(stage.patches))
-    native.install(stage.patches, changes, imports)
-    veto.install(stage.patches, layers.scratch)
+    _watch_imports(patches, imports, WrittenModules(layers))
+    surroundings.install(patches, layers.scratch, tell, imports)
+    network.install(patches, tell, layers.scratch)
+    processes.install(patches, processes.Outside(layers, tell, assume))
+    workers.install(patches, tell)
+    workers.install_executor(patches)
+    imports.of("multiprocess.pool", lambda: workers.install(patches, tell, "multiprocess"))
+    _redirect_files(patches, changes)
+    imports.of("numpy.lib._datasource", lambda: _tell_numpy(patches))
+    native.install(patches, changes, imports)
+    veto.install(patches, layers.scratch)
     if for_good:
         landlock.lock(layers.scratch)
 
@@ -80,8 +81,6 @@ def _redirect_files(patches: Patches, changes: Changes) -> None:
     stands[builtins.open] = Stand(opening.stand(changes), builtins.open)
     replace(patches, stands)
     replace_in_classes(patches, stands)
-    # A descriptor shows one layer of a folder only: remove trees by their paths.
-    patches.set(shutil, "_use_fd_functions", False)
     for known in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
         _extend(patches, known, {stand for original, stand in stands.items() if original in known})
 

@@ -48,7 +48,11 @@ class Layers:
         if not text or "\0" in text:
             return None
         absolute = posixpath.join(self.cwd if dir_fd is None else self.folder_behind(dir_fd), text)
-        return None if is_device(absolute) else self.canonical(absolute, follow)
+        try:
+            return None if is_device(absolute) else self.canonical(absolute, follow)
+        except OSError as error:
+            error.filename = path
+            raise
 
     def folder_behind(self, descriptor: int) -> str:
         """The folder that a descriptor was opened on."""
@@ -59,6 +63,14 @@ class Layers:
 
             name = fcntl.fcntl(descriptor, getattr(fcntl, "F_GETPATH", 50), bytes(1024))
             return self.as_known(os.fsdecode(name.rstrip(b"\0")))
+
+    def is_outside(self, descriptor: int) -> bool:
+        """Was this descriptor opened on a real file or folder, which it could change?"""
+        try:
+            path = str(real.readlink(f"/proc/self/fd/{descriptor}"))
+        except OSError:
+            return False
+        return path.startswith("/") and not self.in_scratch(path) and not is_device(path)
 
     def as_known(self, path: str) -> str:
         """A path of the upper layer as the program knows it."""
@@ -114,7 +126,7 @@ class Layers:
     def where(self, place: str) -> str:
         """Where the file or folder of that place lies in truth; a path that does not exist where there is none."""
         above = self.above(place)
-        return above if above == place or exists(above) or self.hidden(place) else place
+        return above if above == place or _decides(above) or self.hidden(place) else place
 
     def hidden(self, place: str) -> bool:
         """Does the program believe that the real file is gone?"""
@@ -147,14 +159,14 @@ class Layers:
         above = self.above(place)
         if above == place:
             return False
-        return exists(above) or self.hidden(place) or any(posixpath.dirname(one) == place for one in self.gone)
+        return _decides(above) or self.hidden(place) or any(posixpath.dirname(one) == place for one in self.gone)
 
     def names(self, place: str) -> list[str]:
         """What the program sees in a folder."""
         above = self.above(place)
-        upper = real.listdir(above) if exists(above) else []
         if above == place or not self.is_real(place):
-            return list(upper) if exists(above) else list(real.listdir(self.where(place)))
+            return list(real.listdir(self.where(place)))
+        upper = real.listdir(above) if exists(above) else []
         root = "" if place == "/" else place
         lower = [name for name in real.listdir(place) if f"{root}/{name}" not in self.gone]
         return lower + [name for name in upper if name not in set(lower)]
@@ -163,6 +175,17 @@ class Layers:
 def exists(path: str) -> bool:
     try:
         real.lstat(path)
+    except OSError:
+        return False
+    return True
+
+
+def _decides(above: str) -> bool:
+    """Does the upper layer say what is at this path: something, or nothing because a file is where its folder was?"""
+    try:
+        real.lstat(above)
+    except NotADirectoryError:
+        return True
     except OSError:
         return False
     return True

@@ -41,15 +41,19 @@ def _look(layers: Layers, original: Callable[..., Any], follow: bool) -> Callabl
 
 def _folders(layers: Layers) -> dict[str, Callable[..., Any]]:
     def folder(path: Any) -> str | None:
-        """The place of a folder of which both layers have a part."""
+        """The place of a folder, where the system alone would not show what the program must see."""
         if layers.clean:
             return None
-        place = layers.folder_behind(path) if isinstance(path, int) else layers.place(path)
-        return place if place is not None and layers.is_merged(place) else None
+        if isinstance(path, int):
+            place = layers.folder_behind(path)
+            return place if layers.is_merged(place) else None
+        found = layers.place(path)
+        if found is None or layers.is_merged(found):
+            return found
+        as_given = os.path.normpath(os.path.join(layers.cwd, os.fsdecode(path)))
+        return None if as_given == found and real.getcwd() == layers.cwd else found
 
-    def checked(place: str, path: Any) -> list[str]:
-        if layers.kind(place) != stat.S_IFDIR:
-            real.listdir(layers.where(place))  # raises what there is to raise
+    def names(place: str, path: Any) -> list[str]:
         try:
             return layers.names(place)
         except OSError as error:
@@ -59,26 +63,18 @@ def _folders(layers: Layers) -> dict[str, Callable[..., Any]]:
     def listdir(path: Any = ".") -> list[Any]:
         place = folder("." if path is None else path)
         if place is None:
-            return list(real.listdir(_as_is(layers, path)))
-        names = checked(place, path)
-        return [os.fsencode(name) for name in names] if isinstance(path, bytes) else names
+            return list(real.listdir(path))
+        seen = names(place, path)
+        return [os.fsencode(name) for name in seen] if isinstance(path, bytes) else seen
 
     def scandir(path: Any = ".") -> Any:
         path = "." if path is None else path
         place = folder(path)
         if place is None:
-            return real.scandir(_as_is(layers, path))
-        return Scan(Entry(layers, place, name, path) for name in checked(place, path))
+            return real.scandir(path)
+        return Scan(Entry(layers, place, name, path) for name in names(place, path))
 
     return {"listdir": listdir, "scandir": scandir}
-
-
-def _as_is(layers: Layers, path: Any) -> Any:
-    """A path for the system to look at; in a folder that only the upper layer has, it must be told where that is."""
-    if layers.clean or path is None or isinstance(path, int) or os.path.isabs(path) or real.getcwd() == layers.cwd:
-        return path
-    joined = os.path.join(layers.cwd, os.fsdecode(path))
-    return os.fsencode(joined) if isinstance(path, bytes) else joined
 
 
 def _current_folder(layers: Layers) -> dict[str, Callable[..., Any]]:

@@ -14,8 +14,9 @@ from sleuth.dry.safe.after_import import AfterImport
 from sleuth.dry.safe.changes import Changes
 from sleuth.dry.safe.everywhere import Stand, replace
 
-# read; write anew; update what is there; write into a folder; as the mode that is given next says, "r" to read.
-Use = Literal["read", "write", "update", "folder", "mode"]
+# Read; write anew; update what is there; write into a folder; update a folder and all in it, or only read; as the
+# mode that is given next says.
+Use = Literal["read", "write", "update", "folder", "whole", "mode"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ _NATIVE = (
     Native("torch", "_C.PyTorchFileWriter.__init__", 1, "file_name", "write"),
     Native("torch", "_C.PyTorchFileReader.__init__", 1, "name", "read"),
     Native("torch", "UntypedStorage.from_file", 0, "filename", "mode"),
-    Native("torch", "from_file", 0, "filename", "update"),
+    Native("torch", "from_file", 0, "filename", "mode"),
     Native("torch", "jit.load", 0, "f", "read"),
     Native("torch", "jit.save", 1, "f", "write"),
     Native("torch", "jit._script.RecursiveScriptModule.save", 1, "f", "write"),
@@ -58,10 +59,10 @@ _NATIVE = (
     Native("pyarrow", "OSFile", 0, "path", "mode"),
     Native("pyarrow.parquet", "read_table", 0, "source", "read"),
     Native("pyarrow.parquet", "write_table", 1, "where", "write"),
-    Native("lmdb", "open", 0, "path", "update"),
+    Native("lmdb", "open", 0, "path", "whole"),
     Native("soundfile", "read", 0, "file", "read"),
     Native("soundfile", "write", 0, "file", "write"),
-    Native("_gdbm", "open", 0, "filename", "mode"),
+    Native("_gdbm", "open", 0, "filename", "update"),
 )
 
 
@@ -147,12 +148,25 @@ def _layer(place: str, native: Native, args: list[Any], options: dict[str, Any],
         return changes.layers.where(place)
     if mode == "folder":
         return changes.lift(place)
+    if mode == "whole":
+        return _whole(place, options, changes)
     return changes.for_writing(place, truncate=mode == "write")
+
+
+def _whole(place: str, options: dict[str, Any], changes: Changes) -> str:
+    if options.get("readonly"):
+        options["lock"] = False  # which would be a file beside the data
+        return changes.layers.where(place)
+    if not changes.layers.kind(place):
+        return changes.for_writing(place)
+    changes.lift_all(place)
+    changes.tell("write", place)
+    return changes.layers.above(place)
 
 
 def _mode(native: Native, args: list[Any], options: dict[str, Any]) -> Use:
     following = args[native.position + 1] if len(args) > native.position + 1 else None
     given = next((options[name] for name in ("mode", "flags", "shared") if name in options), following)
-    if given in (None, False, "r"):
+    if given in (None, False, "r", "rb"):
         return "read"
     return "write" if isinstance(given, str) and given[0] in "wxn" else "update"

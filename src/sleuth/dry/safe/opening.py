@@ -19,7 +19,8 @@ def stand(changes: Changes) -> Callable[..., Any]:
         opener = options.get("opener") or (args[5] if len(args) > 5 else None)
         if opener is not None or (layers.clean and not writing):
             return _io.open(file, mode, *args, **options)
-        place = layers.place(file)
+        # What must be new must not be a link either.
+        place = layers.place(file, follow=not (writing and "x" in mode))
         if place is None:
             descriptor = stream(file) if writing else None
             return _io.open(file if descriptor is None else real.dup(descriptor), mode, *args, **options)

@@ -30,5 +30,8 @@ def behind(error: BaseException | None) -> str | None:
             return str(need)
         if type(one).__name__ in _HUB:
             return "the network (huggingface.co)"
+        if not isinstance(one, PermissionError) and "permission denied" in str(one).lower():
+            # Not Python's own error: a library has tried by itself, and the kernel said no.
+            return "to write a file in a way that cannot be redirected"
         todo += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
     return None

@@ -9,6 +9,7 @@ from torch import nn
 
 from sleuth.dry.silent._mentions import is_users_class
 
+_CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)
 _WRAPPERS = ("DistributedDataParallel", "DataParallel")
 
 
@@ -32,6 +33,8 @@ def parts_made_of(wanted: set[int], model: Any) -> list[Part]:
     def go_down(module: Any, path: tuple[str, ...], owner: Any, attribute: str) -> None:
         if is_users_class(type(module)):
             owner, attribute = module, ""
+        elif not isinstance(module, _CONTAINERS):
+            owner = None  # what a library leaves unused in its own layers is its affair
         for name, child in (*module._parameters.items(), *module._modules.items()):
             part = Part(model, ".".join((*path, name)), attribute or name, owner, _trained(child))
             if part.parameters and owner is not None and all(id(one) in wanted for one in part.parameters):

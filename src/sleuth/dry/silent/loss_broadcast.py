@@ -25,8 +25,8 @@ _LOSSES = {
     "binary_cross_entropy_with_logits",
 }
 _DIFFERENCES = {"sub", "rsub", "subtract"}
-# They put in the dimension that a table of all pairs needs.
-_INSERTING = {"unsqueeze", "getitem", "view", "reshape", "expand", "unflatten"}
+# They put in, or keep, the dimension that a table of all pairs needs.
+_SHAPING = {"unsqueeze", "getitem", "view", "reshape", "expand", "unflatten"}
 # They count or lay out a grid: what is compared with them is compared with all of them.
 _RANGES = {"arange", "linspace", "logspace", "range"}
 # A coincidence of two sizes is told from a mistake by a second batch.
@@ -114,16 +114,16 @@ def _crosses(one: Shape, other: Shape) -> bool:
 
 
 def _means_pairs(call: Call) -> bool:
-    """Is the dimension put in on this very line, or is one side a fixed grid of numbers?"""
+    """Is the column made on this very line, or is one side a fixed grid of numbers?"""
     one, other = call.births[:2]
-    return any(_is_inserted_here(birth, call) for birth in (one, other)) or _is_grid(one, other) or _is_grid(other, one)
+    column = max(one, other, key=lambda birth: len(birth.shape))
+    return _is_shaped_here(column, call) or _is_grid(one, other) or _is_grid(other, one)
 
 
-def _is_inserted_here(birth: Birth, call: Call) -> bool:
+def _is_shaped_here(birth: Birth, call: Call) -> bool:
     here, there = call.place, birth.place
     return (
-        birth.operation in _INSERTING
-        and any(len(parent.shape) < len(birth.shape) for parent in birth.parents)
+        birth.operation in _SHAPING
         and here is not None
         and there is not None
         and (here.path, here.line) == (there.path, there.line)

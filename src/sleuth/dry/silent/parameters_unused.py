@@ -35,7 +35,7 @@ class Watch(Watcher):
         self._called: dict[int, Call] = {}
 
     def called(self, call: Call, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        if any(one.grad_fn is not None for one in tensors_in(result)):
+        if any(one.requires_grad and not isinstance(one, nn.Parameter) for one in tensors_in(result)):
             for one in tensors_in((args, kwargs)):
                 if isinstance(one, nn.Parameter):
                     self._called[id(one)] = call

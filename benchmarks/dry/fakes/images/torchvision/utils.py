@@ -1,0 +1,16 @@
+"""Images that nobody looks at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def make_grid(tensor: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
+    return tensor[0]
+
+
+def save_image(tensor: torch.Tensor, path: Any, *_: Any, **__: Any) -> None:
+    with open(path, "wb") as file:
+        file.write(bytes(8))

@@ -1,0 +1,118 @@
+"""What the scripts of `scripts.toml` would download, made up: small models without training, words, images.
+
+Python imports this file at its start when its folder is on PYTHONPATH."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+WORDS = [f"word{number}" for number in range(200)]
+
+
+def _tokenizer(*_: Any, **__: Any) -> Any:
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    plain = Tokenizer(models.WordLevel({word: i for i, word in enumerate([*special, *WORDS])}, unk_token="[UNK]"))
+    plain.pre_tokenizer = pre_tokenizers.Whitespace()
+    plain.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=plain,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        mask_token="[MASK]",
+        model_max_length=64,
+    )
+
+
+def _config(*_: Any, **options: Any) -> Any:
+    from transformers import BertConfig
+
+    labels = {"num_labels": options["num_labels"]} if options.get("num_labels") else {}
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    return BertConfig(vocab_size=len(WORDS) + 5, max_position_embeddings=64, **sizes, **labels)
+
+
+def _auto_model(module: ModuleType) -> None:
+    def from_pretrained(cls: Any, *args: Any, **options: Any) -> Any:
+        return cls.from_config(options.get("config") or _config(**options))
+
+    module._BaseAutoModelClass.from_pretrained = classmethod(from_pretrained)  # type: ignore[attr-defined]
+
+
+def _auto_tokenizer(module: ModuleType) -> None:
+    module.AutoTokenizer.from_pretrained = staticmethod(_tokenizer)  # type: ignore[attr-defined]
+
+
+def _auto_config(module: ModuleType) -> None:
+    module.AutoConfig.from_pretrained = staticmethod(_config)  # type: ignore[attr-defined]
+
+
+def _digits(module: ModuleType) -> None:
+    import numpy as np
+
+    def load_data(*_: Any, **__: Any) -> Any:
+        random = np.random.default_rng(0)
+        train = random.integers(0, 256, (600, 28, 28)).astype("uint8"), random.integers(0, 10, 600).astype("uint8")
+        return train, (train[0][:100], train[1][:100])
+
+    module.load_data = load_data  # type: ignore[attr-defined]
+
+
+def _wiki_text(module: ModuleType) -> None:
+    import torch
+
+    class WikiText2(torch.utils.data.Dataset):  # type: ignore[misc]
+        vocab_size = 300
+
+        def __init__(self, *_: Any, block_size: int = 35, **__: Any) -> None:
+            self.block_size = block_size
+
+        def __len__(self) -> int:
+            return 5000
+
+        def __getitem__(self, index: int) -> Any:
+            words = torch.randint(0, self.vocab_size, (self.block_size + 1,))
+            return words[:-1], words[1:]
+
+    module.WikiText2 = WikiText2  # type: ignore[attr-defined]
+
+
+CHANGES: dict[str, Callable[[ModuleType], None]] = {
+    "transformers.models.auto.auto_factory": _auto_model,
+    "transformers.models.auto.tokenization_auto": _auto_tokenizer,
+    "transformers.models.auto.configuration_auto": _auto_config,
+    "keras.src.datasets.mnist": _digits,
+    "lightning.pytorch.demos.transformer": _wiki_text,
+}
+
+
+class _Changing(importlib.abc.MetaPathFinder):
+    """Lets the module be imported as it is, and changes it then."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> Any:
+        if name not in CHANGES:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if spec is not None and spec.loader is not None:
+            plain = spec.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                plain(module)
+                CHANGES[name](module)
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+sys.meta_path.insert(0, _Changing())
