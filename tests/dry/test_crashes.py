@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -446,7 +447,7 @@ def test_a_crash_is_told_by_its_name_at_its_line_with_its_fix(name: str, tmp_pat
     assert line_of(finding) == case.line
     assert finding.title.startswith(case.title)
     assert finding.certainty == "certain"
-    if case.mended:
+    if case.mended and sys.version_info >= (3, 11):  # before that Python knew the line, not the place in it
         mended = editing.apply((tmp_path / "train.py").read_text(), finding.fixes[0].edits)
         assert mended is not None
         assert case.mended in [line.strip() for line in mended.splitlines()]
@@ -560,6 +561,8 @@ def test_what_was_gathered_in_a_shortened_loop_does_not_count_as_a_wrong_shape(t
         "open('nowhere.csv')",
         "import a_library_nobody_has",
         "raise SystemExit(2)",
+        "input('how many epochs? ')",
+        "import os\nos.environ['A_RANK_NOBODY_SET']",
         "raise ConnectionError('no network')",
         "raise RuntimeError('Dataset not found or corrupted. You can use download=True to download it')",
     ],

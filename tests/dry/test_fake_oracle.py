@@ -40,6 +40,15 @@ def test_a_tensor_is_shown_by_its_type_shape_and_device(stage: Any) -> None:
     assert f"{scores(3).sum()}" == "1.0"
 
 
+def test_on_a_card_it_is_shown_there_and_gives_no_array(tmp_path: Path) -> None:
+    with fake_stage(tmp_path, device="cuda"):
+        x = scores(2, 3).detach().cuda()
+        assert str(x) == "<float32[2, 3] on cuda:0>"
+        with pytest.raises(TypeError, match="can't convert cuda:0 device type tensor to numpy"):
+            x.numpy()
+        assert x.cpu().numpy().shape == (2, 3)
+
+
 def test_lists_and_arrays_have_the_right_shape(stage: Any) -> None:
     assert scores(2, 2).tolist() == [[1.0, 1.0], [1.0, 1.0]]
     assert scores(2, 3).detach().numpy().shape == (2, 3)
@@ -87,6 +96,21 @@ def test_loops_that_depend_on_numbers_end(stage: Any) -> None:
         if scores(3).sum() > 0.1:
             break
     assert 3 <= rounds <= 12
+
+
+def test_loops_that_depend_on_an_item_end(stage: Any) -> None:
+    rounds = 0
+    while scores(3).sum().item() > 0.1:
+        rounds += 1
+    error = 1.0
+    while error < 1000:
+        error = float(scores(3).norm())
+        rounds += 1
+    while True:
+        rounds += 1
+        if scores(3).argmax().item() == -(10**9):
+            break
+    assert 3 <= rounds <= 30
 
 
 def test_both_sides_of_a_condition_are_seen_after_a_while(stage: Any) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,9 +21,10 @@ def real() -> dict[str, tuple[str, str]]:
     return {name: outcome(call, halves) for name, call in CALLS.items()}
 
 
-@pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Any]:
-    with fake_stage(tmp_path) as stage:
+@pytest.fixture(scope="module")
+def stage(real: dict[str, tuple[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One for all, entered when what the real kernels say has been written down."""
+    with fake_stage(tmp_path_factory.mktemp("stage")) as stage:
         yield stage
 
 

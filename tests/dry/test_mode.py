@@ -76,7 +76,14 @@ torch.from_numpy(x.cpu().numpy())
 
 @pytest.mark.parametrize(("where", "lines"), [("cuda:0", ON_THE_CARD), ("cpu", ON_THE_CPU)])
 def test_everything_is_where_it_would_be(tmp_path: Path, where: str, lines: str) -> None:
-    save = "import io\ndef saved(value):\n    file = io.BytesIO()\n    torch.save(value, file)\n    file.seek(0)\n    return file\n"
+    save = r"""
+import io
+def saved(value):
+    file = io.BytesIO()
+    torch.save(value, file)
+    file.seek(0)
+    return file
+"""
     checks = "".join(
         f"at = ({line}).device\nif str(at) != {where!r}:\n    raise RuntimeError({line!r} + ' is on ' + str(at))\n"
         for line in lines.strip().splitlines()

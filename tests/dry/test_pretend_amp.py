@@ -33,6 +33,10 @@ def test_autocast_gives_the_types_of_the_card(low: torch.dtype) -> None:
             assert F.cross_entropy(x, torch.zeros(5, dtype=torch.long, device="cuda")).dtype == FLOAT
             assert x.relu().dtype == low
             assert (x + card(5, 4)).dtype == FLOAT
+            assert torch.dot(card(3), card(3, dtype=low)).dtype == FLOAT
+            assert (
+                torch.scatter_add(card(3), 0, torch.zeros(2, dtype=torch.long, device="cuda"), x[0, :2]).dtype == FLOAT
+            )
             output, (hidden, cell) = nn.LSTM(4, 6).cuda()(card(3, 2, 4))
             assert output.dtype == hidden.dtype == cell.dtype == low
         assert nn.Linear(4, 4).cuda()(card(5, 4)).dtype == FLOAT

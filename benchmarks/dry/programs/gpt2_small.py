@@ -4,7 +4,7 @@ import argparse
 
 import torch
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--batch-size", type=int, default=8)
@@ -27,7 +27,7 @@ class Attention(nn.Module):
         batch, length, width = x.shape
         q, k, v = self.qkv(x).split(width, dim=2)
         q, k, v = (t.view(batch, length, self.heads, -1).transpose(1, 2) for t in (q, k, v))
-        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        mixed = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         return self.out(mixed.transpose(1, 2).reshape(batch, length, width))
 
 
@@ -66,7 +66,7 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=6e-4, betas=(0.9, 0.95), we
 for step in range(args.steps):
     tokens = torch.randint(args.vocabulary, (args.batch_size, args.context + 1), device=device)
     logits = model(tokens[:, :-1])
-    loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+    loss = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -88,7 +88,7 @@ def _stepped(stage: Stage, optimizer: Any) -> None:
 
 def _hear_backward(stage: Stage) -> None:
     plain_backward, plain_grad = torch.autograd.backward, torch.autograd.grad
-    plain_engine = torch.autograd._engine_run_backward
+    plain_engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
 
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
         if stage.in_backward:  # torch hands the call through the mode to itself
@@ -211,7 +211,7 @@ _TRANSFORMS = ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
 
 def _compare_no_devices(stage: Stage) -> None:
     """A checkpoint compares what it saved with what it computes again, and only one of the two is seen by the mode."""
-    checks = checkpoint._allowed_determinism_checks_to_fns  # type: ignore[attr-defined]
+    checks = checkpoint._allowed_determinism_checks_to_fns
     before = dict(checks)
     checks["default"] = lambda tensor: {"shape": tensor.shape, "dtype": tensor.dtype}
     stage.patches.later(lambda: checks.update(before))

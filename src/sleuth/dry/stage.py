@@ -89,13 +89,13 @@ def set_up(stage: Stage) -> Iterator[None]:
 
     from sleuth.dry import acts, corners, frameworks, loaders, watchers
     from sleuth.dry.memory import meter
-    from sleuth.dry.pretend import amp, cuda, distributed, generators, libraries, mps, numbered, storages
+    from sleuth.dry.pretend import cuda, distributed, generators, libraries, mps, numbered, storages
     from sleuth.dry.pretend.mode import Mode
 
     with contextlib.ExitStack() as stack:
         stack.callback(stage.patches.undo)
         stage.mode = Mode(stage)
-        for part in (cuda, mps, amp, generators, storages, numbered, distributed, libraries, acts, loaders, frameworks):
+        for part in (cuda, mps, generators, storages, numbered, distributed, libraries, acts, loaders, frameworks):
             part.install(stage)
         if stage.fake:
             from sleuth.dry.fake import engine

@@ -215,6 +215,7 @@ def test_trackers_are_kept_quiet_and_listed(rehearse: Rehearse, home: Path) -> N
         "date +%Y",
         "hostname -I",
         "ldconfig -p",
+        "c++ -dumpfullversion -dumpversion",
     ],
 )
 def test_a_question_is_harmless(line: str) -> None:
@@ -253,6 +254,8 @@ def test_a_question_is_harmless(line: str) -> None:
         "hostname new",
         "gcc x.c",
         "gcc -v x.c",
+        "ninja -v",
+        "make",
         "python train.py",
         "ls 'unclosed",
     ],

@@ -1,9 +1,9 @@
 """Corners a plain rehearsal does not get to, one a file. Each is a small re-run of the program with one thing changed.
 
-    TITLE                            when it happens, as the end of a sentence: "with a batch of one sample"
-    scenario(plain, outcome)         the re-run, given the plain rehearsal and what came of it; None where it is pointless
-    install(stage)                   what is changed in the process that holds it (optional)
-    told(finding)                    the finding as it is told of this corner; None to keep it back"""
+TITLE                            when it happens, as the end of a sentence: "with a batch of one sample"
+scenario(plain, outcome)         the re-run, given the plain rehearsal and what came of it; None if it is pointless
+install(stage)                   what is changed in the process that holds it (optional)
+told(finding)                    the finding as it is told of this corner; None to keep it back"""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ def install(stage: Stage) -> None:
 
 def titled(finding: Finding, when: str) -> Finding:
     """The finding with the corner it was found in."""
-    return replace(
-        finding, title=f"{finding.title} ({when})", evidence=(Evidence("happens", when), *finding.evidence)
-    )
+    return replace(finding, title=f"{finding.title} ({when})", evidence=(Evidence("happens", when), *finding.evidence))
 
 
 def as_hint(finding: Finding) -> Finding:

@@ -10,7 +10,7 @@ from sleuth.dry.scenario import Scenario
 from sleuth.findings import Finding
 
 TITLE = "with a batch of one sample"
-# Statistics over one sample: nobody trains so on purpose, and where a last batch would be so, the plain rehearsal meets it.
+# Statistics over one sample: nobody trains so on purpose, and a last batch of one is met by the plain rehearsal.
 _EXPECTED = {"batchnorm-on-one-sample", "std-of-one-element", "does-not-fit-the-card"}
 
 

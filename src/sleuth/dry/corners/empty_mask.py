@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from sleuth.dry.corners import as_hint, titled
 from sleuth.dry.journal import Outcome
-from sleuth.dry.scenario import Scenario
 from sleuth.dry.pretend import handlers
+from sleuth.dry.scenario import Scenario
 from sleuth.findings import Finding
 from sleuth.program import is_users
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 
 from sleuth.dry.crash import Crash
@@ -11,6 +12,8 @@ from sleuth.findings import Evidence, Finding
 
 # What a program gathers round by round has fewer elements where rounds were left out.
 _GATHERING = {"cat", "concat", "stack", "vstack", "hstack", "tensor", "as_tensor", "from_numpy", "setitem_"}
+
+_BEYOND = re.compile(r"out of bounds|out of range")
 
 
 def tempered(finding: Finding, crash: Crash) -> Finding:
@@ -37,8 +40,13 @@ def raised_by_torch(crash: Crash) -> bool:
 
 
 def _depends_on_rounds(crash: Crash) -> bool:
+    """Is it about what the program has gathered from many rounds?"""
     call = crash.call
-    if call is None or call.layer or not _messages.is_about_shapes(crash.message):
+    if call is None or call.layer:
+        return False
+    if not call.births:
+        return call.operation in _GATHERING
+    if not (_messages.is_about_shapes(crash.message) or _BEYOND.search(_messages.said(crash.error))):
         return False
     return any(one.operation in _GATHERING and not one.layer for birth in call.births for one in birth.ancestors())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 
@@ -52,6 +53,8 @@ def _is_absent(error: BaseException) -> bool:
         return error.code not in (None, 0)
     if isinstance(error, ModuleNotFoundError):
         return (error.name or "").split(".")[0] not in sys.modules
+    if isinstance(error, EOFError | KeyError):
+        return "EOF when reading a line" in str(error) or _asked_the_environment(error)
     if isinstance(error, FileNotFoundError | NotADirectoryError | ConnectionError | TimeoutError | PermissionError):
         return True
     if any(kind.__name__ in _ABSENT for kind in type(error).__mro__):
@@ -59,3 +62,11 @@ def _is_absent(error: BaseException) -> bool:
     return isinstance(error, OSError | RuntimeError | ValueError | ImportError) and bool(
         _ABSENT_WORDS.search(str(error))
     )
+
+
+def _asked_the_environment(error: BaseException) -> bool:
+    """`os.environ["LOCAL_RANK"]`, which whoever starts the program would have set."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and traceback.tb_frame.f_code is os.environ.__class__.__getitem__.__code__

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator
+from collections import UserDict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -14,6 +16,9 @@ from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
 from sleuth.dry.crashes import _history
 from sleuth.program import is_users, line_of
+
+# A list longer than this holds a data set rather than a batch.
+_MOST_PARTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ def spelling(crash: Crash, birth: Birth) -> Spelling | None:
     """What the user calls the tensor, in the innermost frame that has a name for it."""
     for spot in reversed(users_spots(crash)):
         for name, value in spot.values.items():
-            text = _spelled(crash, name, value, birth)
+            text = None if name.startswith("__") else _spelled(crash, name, value, birth)
             if text is not None:
                 return Spelling(text, spot)
     return None
@@ -114,11 +119,14 @@ def nearest_name(crash: Crash, birth: Birth) -> str:
 def _spelled(crash: Crash, name: str, value: Any, birth: Birth) -> str | None:
     if _is(crash, value, birth):
         return name
-    if isinstance(value, dict):
-        return next((f"{name}[{key!r}]" for key, one in value.items() if _is(crash, one, birth)), None)
-    if isinstance(value, list | tuple):
-        return next((f"{name}[{index}]" for index, one in enumerate(value) if _is(crash, one, birth)), None)
-    return None
+    parts: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, dict | UserDict):
+        parts = ((f"{name}[{key!r}]", one) for key, one in value.items())
+    elif isinstance(value, list | tuple):
+        parts = ((f"{name}[{index}]", one) for index, one in enumerate(value))
+    elif name == "self":
+        parts = ((f"self.{attribute}", one) for attribute, one in getattr(value, "__dict__", {}).items())
+    return next((text for text, one in islice(parts, _MOST_PARTS) if _is(crash, one, birth)), None)
 
 
 def _is(crash: Crash, value: Any, birth: Birth) -> bool:
@@ -135,9 +143,9 @@ def expression(code: CodeType, instruction: int) -> ast.expr | None:
     if hasattr(code, "co_positions"):
         wanted = list(code.co_positions())[instruction // 2]
         return next((node for node in _expressions(tree) if _extent(node) == wanted), None)
-    calls = [node for node in _expressions(tree) if node.lineno == line_of(code, instruction)]
-    outermost = [node for node in calls if isinstance(node, ast.Call)]
-    return outermost[0] if outermost else None
+    line = line_of(code, instruction)
+    calls = [node for node in _expressions(tree) if isinstance(node, ast.Call) and node.lineno == line]
+    return calls[0] if len(calls) == 1 else None
 
 
 def _extent(node: ast.expr) -> tuple[int | None, int | None, int | None, int | None]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import os
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 from types import FrameType
 
 import torch
 
+from sleuth.dry.fake import statements
 from sleuth.program import line_of
 
 # A loop that runs while numbers say so is left when it has asked this often; so is any other side of an `if` looked at.
 ASKED_ENOUGH = 3
+# Nearly every loop that waits for a number to grow, shrink or vanish ends with one of these.
+_OTHERS = (0, 10**9, -(10**9))
 _BAD_SIGN = re.compile(r"nan|(?:^|[^a-z])inf(?:[^a-z]|$)|overflow|diverge", re.IGNORECASE)
 _END_SIGN = re.compile(r"finish|done|stop|converge|terminat", re.IGNORECASE)
 _TORCH = os.path.dirname(torch.__file__) + os.sep
@@ -42,10 +43,23 @@ class Branches:
         if asking.f_code.co_filename.startswith(_ALWAYS_WELL):
             return True
         wanted, may_change = _wanted(asking, otherwise)
-        key = (asking.f_code.co_filename, asking.f_code.co_firstlineno, asking.f_lasti)
-        turn = self._asked[key] // ASKED_ENOUGH
+        return wanted != (may_change and self._turn(asking) % 2 == 1)
+
+    def number(self, frame: FrameType | None, usual: float) -> float:
+        """A number that this frame asks for: the usual one, and others where a loop ends by it."""
+        asking = asking_frame(frame)
+        if asking is None:
+            return usual
+        found = statements.at(asking.f_code.co_filename, line_of(asking.f_code, asking.f_lasti))
+        if found is None or not statements.ends_a_loop(found):
+            return usual
+        return (usual, *_OTHERS)[self._turn(asking) % (1 + len(_OTHERS))]
+
+    def _turn(self, frame: FrameType) -> int:
+        """How often this place has asked enough."""
+        key = (frame.f_code.co_filename, frame.f_code.co_firstlineno, frame.f_lasti)
         self._asked[key] += 1
-        return wanted != (may_change and turn % 2 == 1)
+        return (self._asked[key] - 1) // ASKED_ENOUGH
 
 
 def asking_frame(frame: FrameType | None) -> FrameType | None:
@@ -58,17 +72,19 @@ def asking_frame(frame: FrameType | None) -> FrameType | None:
 def _wanted(frame: FrameType, otherwise: bool) -> tuple[bool, bool]:
     """The truth that lets the program go on, and whether the other one would, too."""
     line = line_of(frame.f_code, frame.f_lasti)
-    found = _statement(frame.f_code.co_filename, line)
+    found = statements.at(frame.f_code.co_filename, line)
     if found is None:
         return otherwise, True
-    statement, after = found
-    text = ast.unparse(_test(statement) or statement)
+    statement = found.node
+    text = ast.unparse(statements.test_of(statement) or statement)
     if isinstance(statement, ast.Assert):
         return _for(statement.test, True, frame), False
     if isinstance(statement, ast.While):
         return _for(statement.test, True, frame), True
     if isinstance(statement, ast.If):
-        yes, no = _harm(statement.body), _harm(statement.orelse or after)
+        yes = _harm(statement.body)
+        # What follows comes after both sides, unless the first one leaves.
+        no = _harm(statement.orelse or (found.after if yes else ()))
         if max(yes, no) == 0 and _BAD_SIGN.search(text):
             return _for(statement.test, False, frame), False
         fatal = max(yes, no) >= _FATAL
@@ -97,10 +113,6 @@ def _harm(body: Sequence[ast.stmt]) -> int:
     return 0
 
 
-def _test(statement: ast.stmt) -> ast.expr | None:
-    return statement.test if isinstance(statement, (ast.If, ast.While, ast.Assert)) else None
-
-
 def _for(test: ast.expr, wanted: bool, frame: FrameType) -> bool:
     """What the part of the condition that is being asked must be for the whole to be as wanted."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -119,41 +131,3 @@ def _asked_part(parts: list[ast.expr], frame: FrameType) -> ast.expr:
                 if (part.lineno, part.col_offset) <= (line, column) <= (part.end_lineno or 0, part.end_col_offset or 0):
                     return part
     return parts[0]
-
-
-@cache
-def _statements(filename: str) -> dict[int, tuple[ast.stmt, Sequence[ast.stmt]]]:
-    """For each line the innermost statement whose own text stands on it, and those that follow it."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(filename)))
-    except (SyntaxError, ValueError):
-        return {}
-    found: dict[int, tuple[ast.stmt, Sequence[ast.stmt]]] = {}
-
-    def visit(body: Sequence[ast.stmt]) -> None:
-        for number, statement in enumerate(body):
-            for field in ("body", "orelse", "finalbody"):
-                visit(getattr(statement, field, []))
-            for part in (*getattr(statement, "handlers", []), *getattr(statement, "cases", [])):
-                visit(part.body)
-            # Last, so that `if x: raise` on one line is the `if`.
-            for line in range(statement.lineno, _last_line(statement) + 1):
-                found[line] = statement, body[number + 1 :]
-
-    visit(tree.body)
-    return found
-
-
-def _last_line(statement: ast.stmt) -> int:
-    """The last line of the statement itself, without those that stand in it."""
-    test = _test(statement)
-    if test is not None:
-        return test.end_lineno or statement.lineno
-    inner: list[ast.stmt] = getattr(statement, "body", [])
-    if inner:
-        return max(statement.lineno, inner[0].lineno - 1)
-    return statement.end_lineno or statement.lineno
-
-
-def _statement(filename: str, line: int) -> tuple[ast.stmt, Sequence[ast.stmt]] | None:
-    return _statements(filename).get(line)

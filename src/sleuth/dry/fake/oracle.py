@@ -37,6 +37,8 @@ def scalar(stage: Stage, tensor: T, frame: FrameType | None) -> Any:
     if tensor.dtype is torch.bool:
         return truth(stage, frame, guess)
     value = plausible(tensor)
+    if not tensor.is_complex():
+        value = type(value)(_branches.setdefault(stage, Branches()).number(frame, value))
     stage.journal.assume(users_place(frame), f".item() assumed {value}")
     return value
 

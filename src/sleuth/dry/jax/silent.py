@@ -46,14 +46,18 @@ def _look_in(stage: Stage, jaxpr: Any) -> None:
 def _stretched(equation: Any, makers: dict[int, Any]) -> tuple[Any, Any]:
     """The two shapes as the user has them, where one got its new first axis from the subtraction itself."""
     for one, other in (equation.invars, equation.invars[::-1]):
-        maker = makers.get(id(other))
-        if maker is None or maker.primitive.name not in ("broadcast_in_dim", "reshape"):
+        maker: Any = makers.get(id(other))
+        if not _adds_axes(maker) or _adds_axes(makers.get(id(one))):  # x[:, None] - y is meant to be a matrix
             continue
         column, row = one.aval.shape, maker.invars[0].aval.shape
         same_place = line_of(maker.source_info) == line_of(equation.source_info) is not None
         if same_place and len(row) == 1 and row[0] > 1 and column == (*row, 1):
             return column, row
     return None, None
+
+
+def _adds_axes(maker: Any) -> bool:
+    return maker is not None and maker.primitive.name in ("broadcast_in_dim", "reshape", "expand_dims")
 
 
 def _is_summed_up(equation: Any, jaxpr: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 from typing import Any
@@ -62,7 +63,9 @@ def _noted(notes: Notes, layer: Any, run: Any, args: tuple[Any, ...], kwargs: di
     frame = users_frame(sys._getframe(2))
     by_container = notes.by_container(frame)
     line = notes.line_of(layer, frame)
-    given = _arguments(notes, layer, args, kwargs)
+    given: tuple[Argument, ...] = ()
+    with _quietly():
+        given = _arguments(notes, args, kwargs)
     stage, outer = notes.stage, notes.stage.layer
     stage.layer = title_of(layer)
     notes.callers.append(frame)
@@ -75,21 +78,27 @@ def _noted(notes: Notes, layer: Any, run: Any, args: tuple[Any, ...], kwargs: di
     finally:
         notes.callers.pop()
         stage.layer = outer
-    _note_results(notes, layer, given, line, result)
+    with _quietly():
+        _note_results(notes, layer, given, line, result)
     return result
 
 
-def _arguments(notes: Notes, layer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Argument, ...]:
+def _quietly() -> contextlib.AbstractContextManager[None]:
+    """What cannot be described is left out of the story: a program must not fail because of it."""
+    return contextlib.suppress(Exception)
+
+
+def _arguments(notes: Notes, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Argument, ...]:
     found = []
     for name, value in (*((str(i), one) for i, one in enumerate(args)), *kwargs.items()):
         for number, leaf in enumerate(leaves := tensors_in(value)):
-            source, line, called = _source(notes, layer, leaf)
+            source, line, called = _source(notes, leaf)
             birth = notes.birth(leaf, source, line, called)
             found.append(Argument(name if len(leaves) == 1 else f"{name}[{number}]", birth))
     return tuple(found)
 
 
-def _source(notes: Notes, layer: Any, tensor: Any) -> tuple[str, Line | None, str]:
+def _source(notes: Notes, tensor: Any) -> tuple[str, Line | None, str]:
     """What to call a tensor that no call noted here made: a `keras.Input`, or data."""
     history = getattr(tensor, "_keras_history", None)
     if history is not None and isinstance(history.operation, keras.layers.InputLayer):
@@ -101,13 +110,13 @@ def _source(notes: Notes, layer: Any, tensor: Any) -> tuple[str, Line | None, st
 def _note_results(notes: Notes, layer: Any, given: tuple[Argument, ...], line: Line | None, result: Any) -> None:
     parents = tuple(argument.birth for argument in given if argument.birth is not None)
     code, instruction = line or (None, 0)
-    inside = not isinstance(layer, keras.Layer) or not layer._layers
+    innermost = not isinstance(layer, keras.Layer) or not layer._layers
     if isinstance(layer, keras.Model):
         notes.outputs = [birth for tensor in tensors_in(result) if (birth := notes.stage.births[tensor]) is not None]
     for tensor in tensors_in(result):
         known = notes.stage.births[tensor]
         # What a layer inside made keeps that layer's name; what torch's own calls made gets this one's.
-        if not inside and known is not None and known.operation[:1].isupper():
+        if not innermost and known is not None and known.operation[:1].isupper():
             continue
         notes.stage.births[tensor] = Birth(
             type(layer).__name__,
@@ -119,7 +128,7 @@ def _note_results(notes: Notes, layer: Any, given: tuple[Argument, ...], line: L
             code,
             instruction,
         )
-        if inside and notes.operations is not None:
+        if innermost and notes.operations is not None:
             notes.operations += operations_of(layer, tuple(tensor.shape))
 
 

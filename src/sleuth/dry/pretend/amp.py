@@ -6,12 +6,9 @@ GradScaler and custom_fwd work as they are; what is left to do is to obey that s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from sleuth.dry.stage import Stage
 
 _LOW = (torch.float16, torch.bfloat16)
 _HAVE_DTYPE = {"prod", "softmax", "log_softmax", "cumprod", "cumsum", "sum"}
@@ -81,6 +78,21 @@ _IN_LOW = {
     "rnn_tanh_cell",
     "rnn_relu_cell",
 }
+# The card's autocast brings these to the widest of the types they are given.
+_IN_WIDEST = {
+    "addcdiv",
+    "addcmul",
+    "atan2",
+    "bilinear",
+    "cross",
+    "dot",
+    "vdot",
+    "grid_sample",
+    "grid_sampler",
+    "index_put",
+    "tensordot",
+    "scatter_add",
+}
 _RECURRENT = {"lstm", "gru", "rnn_tanh", "rnn_relu"}
 _UNSAFE = (
     "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
@@ -89,10 +101,6 @@ _UNSAFE = (
     "or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are\n"
     "safe to autocast."
 )
-
-
-def install(stage: Stage) -> None:
-    """Nothing to set: `torch.cuda.is_available()` is all that torch's own autocast and scaler ask for."""
 
 
 def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], label: str | None, name: str) -> Any:
@@ -107,7 +115,7 @@ def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], label: str | N
         raise RuntimeError(_UNSAFE)
     if name in _RECURRENT:
         return _recurrent(func, args, kwargs, dtype)
-    if name in _IN_FLOAT32 and kwargs.get("dtype") is None:
+    if _widens(name, args, kwargs):
         args, kwargs = _cast(args, _LOW, torch.float32), _cast(kwargs, _LOW, torch.float32)
     elif name in _IN_LOW:
         args, kwargs = _cast(args, _FLOATS, dtype), _cast(kwargs, _FLOATS, dtype)
@@ -115,6 +123,12 @@ def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], label: str | N
 
 
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def _widens(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    if name in _IN_FLOAT32:
+        return kwargs.get("dtype") is None
+    return name in _IN_WIDEST and any(tensor.dtype == torch.float32 for tensor in _tensors((args, kwargs)))
 
 
 def _plainly(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], kind: str) -> Any:

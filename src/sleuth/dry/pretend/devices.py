@@ -14,7 +14,6 @@ CPU = "cpu"
 META = "meta"
 
 
-
 class Devices:
     """What is pretended: `kind` is "cuda", "mps" or, for none at all, "cpu"."""
 

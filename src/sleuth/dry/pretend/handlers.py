@@ -11,7 +11,7 @@ from sleuth.dry.pretend.devices import CPU, device_of
 if TYPE_CHECKING:
     from sleuth.dry.pretend.mode import Handler, Mode
 
-T = torch.Tensor
+T: Any = torch.Tensor
 _TO_NUMPY = (
     "can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
 )
@@ -178,9 +178,7 @@ def _to(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return moved(mode, tensor, wanted, dtype, copy, kwargs, "to")
 
 
-def moved(
-    mode: Mode, tensor: Any, label: str, dtype: Any, copy: bool, options: dict[str, Any], operation: str
-) -> Any:
+def moved(mode: Mode, tensor: Any, label: str, dtype: Any, copy: bool, options: dict[str, Any], operation: str) -> Any:
     """The tensor on another device: a copy, so that what is done to one does not show in the other."""
     own = mode.shown_label(tensor)
     if label == "meta":

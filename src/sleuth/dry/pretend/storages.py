@@ -24,7 +24,7 @@ _NO_SUCH_CARD = (
 
 
 def install(stage: Stage) -> None:
-    plain_tag = serialization.location_tag
+    plain_tag: Any = serialization.location_tag
 
     def location_tag(storage: Any) -> Any:
         return stage.mode.storages.get(getattr(storage, "_cdata", -1)) or plain_tag(storage)

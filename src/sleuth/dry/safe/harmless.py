@@ -11,13 +11,14 @@ _ASK_ONLY = frozenset(
     " lscpu lsmod lspci nproc printenv printf ps pwd readlink realpath stat sw_vers tail test true tty uname uptime"
     " vm_stat wc which whoami".split()
 )
-_BUILDERS = "c++ cc clang clang++ cmake g++ gcc hipcc icpx icx ld make ninja nvcc".split()
-_BUILDERS_ASK = "--version -v -V -dumpversion -dumpfullversion -dumpmachine -print-search-dirs".split()
+_COMPILERS = "c++ cc clang clang++ g++ gcc hipcc icpx icx ld nvcc".split()
+_COMPILERS_ASK = "--version -v -V -dumpversion -dumpfullversion -dumpmachine -print-search-dirs".split()
 # These only ask when their arguments begin so; "" is no argument at all.
 _ASK_WITH = {
     "date": ["", "-u"],
     "hostname": ["", "-f", "-s", "-i", "-I", "-d", "-A", "--fqdn", "--short", "--ip-address", "--all-ip-addresses"],
     "ldconfig": ["-p"],
+    **dict.fromkeys(("cmake", "make", "ninja"), ["--version"]),
     "scontrol": ["show"],
     "stty": ["size", "-a"],
     "sysctl": ["-n"],
@@ -58,8 +59,8 @@ def harmless(command: Sequence[str]) -> bool:
         if any(argument.startswith(_GIT_NEVER) for argument in arguments):
             return False
         arguments = arguments[2:] if arguments[:1] == ["-C"] else arguments
-    if name in _BUILDERS:
-        return len(arguments) == 1 and arguments[0] in _BUILDERS_ASK
+    if name in _COMPILERS:
+        return bool(arguments) and all(argument in _COMPILERS_ASK for argument in arguments)
     if name not in _ASK_WITH:
         return name in _ASK_ONLY
     first, both = " ".join(arguments[:1]), " ".join(arguments[:2])

@@ -53,6 +53,7 @@ def is_pretended(number: int) -> bool:
 def shown(command: Any) -> str:
     words = command if isinstance(command, (str, bytes, os.PathLike)) else None
     line = os.fsdecode(words) if words is not None else shlex.join(os.fsdecode(word) for word in command)
+    line = " ".join(line.split())
     return line if len(line) <= _LONGEST_SHOWN else line[: _LONGEST_SHOWN - 1] + "…"
 
 

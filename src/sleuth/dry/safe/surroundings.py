@@ -27,6 +27,11 @@ _ALWAYS = {
     "DO_NOT_TRACK": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
+    "GIT_PAGER": "cat",
+    # No helper that stays when git has gone.
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
     "PYTHONDONTWRITEBYTECODE": "1",
     "JOBLIB_MULTIPROCESSING": "0",
     "MPLBACKEND": "Agg",
