@@ -1,8 +1,8 @@
 """What a rehearsal costs against one real step on this CPU, and how near its memory estimate comes to a real run's.
 
 Two programs, of the size of ResNet-50 and of GPT-2 small, are rehearsed on a pretended card of 24 GB. A step's cost is
-the difference between rehearsals of few and of many steps; all times are CPU seconds of the processes, interleaved. Memory:
-the peak that a rehearsal with fake tensors tells of small versions of the programs, against the peak of the CPU
+the difference between rehearsals of few and of many steps; all times are CPU seconds of the processes, interleaved.
+Memory: the peak that a rehearsal with fake tensors tells of small versions of the programs, against the peak of the CPU
 allocator in a real run of two steps, as torch's own profiler recorded it."""
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ CASES = {
         """,
         10,
         "fc (Linear) expects 3136 features, flatten() gives 16 × 13 × 13 = 2704",
-        "self.fc = nn.Linear(2704, 10)",
+        "self.fc = nn.Linear(16 * 13 * 13, 10)",
     ),
     "linear-size-mismatch": Case(
         """

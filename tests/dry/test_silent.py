@@ -21,6 +21,7 @@ from sleuth.dry.scenario import Scenario
 from sleuth.findings import Finding
 
 HERE = Path(__file__)
+BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(autouse=True)
@@ -33,9 +34,6 @@ def _no_watcher_fails(monkeypatch: pytest.MonkeyPatch) -> None:
         plain(journal, kind, **content)
 
     monkeypatch.setattr(Journal, "write", write)
-
-
-BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def found(act: Callable[[], object], numbers: Numbers = "real") -> list[Finding]:
@@ -369,6 +367,18 @@ def an_image_is_made() -> None:
     trained(model, lambda: model(image).mean(), torch.optim.Adam([image]))
 
 
+def a_sparse_table_beside_the_rest() -> None:
+    table, layer = nn.Embedding(9, 3, sparse=True), nn.Linear(3, 1)
+    optimizers = [torch.optim.SparseAdam(table.parameters()), torch.optim.Adam(layer.parameters())]
+    for _ in range(2):
+        layer(table(torch.tensor([1, 2, 2]))).pow(2).mean().backward()
+        assert table.weight.grad is not None
+        table.weight.grad.mul_(0.5)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
 def updated_by_hand() -> None:
     model = nn.Linear(3, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -384,7 +394,16 @@ def updated_by_hand() -> None:
 
 @pytest.mark.parametrize(
     "act",
-    [two_optimisers, a_gan, only_the_head, a_later_phase, a_group_added, an_image_is_made, updated_by_hand],
+    [
+        a_sparse_table_beside_the_rest,
+        two_optimisers,
+        a_gan,
+        only_the_head,
+        a_later_phase,
+        a_group_added,
+        an_image_is_made,
+        updated_by_hand,
+    ],
 )
 def test_several_optimisers_and_choices_are_silent(act: Callable[[], None]) -> None:
     assert found(act) == []

@@ -68,7 +68,7 @@ def test_hugging_faces_trainer_takes_a_few_steps_evaluates_and_saves(tmp_path: P
         )
         trainer = Trainer(model, arguments, train_dataset=samples, eval_dataset=samples)
         trainer.train()
-        assert trainer.state.global_step == 2
+        assert trainer.state.global_step == 3
         assert any("eval_loss" in entry for entry in trainer.state.log_history)
         assert next(model.parameters()).is_cuda
 
@@ -76,7 +76,7 @@ def test_hugging_faces_trainer_takes_a_few_steps_evaluates_and_saves(tmp_path: P
         performed(act)
     finally:
         AcceleratorState._reset_state(reset_partial_state=True)
-    assert (tmp_path / "checkpoint-2").is_dir()
+    assert (tmp_path / "checkpoint-3").is_dir()
 
 
 @pytest.mark.parametrize(
@@ -87,6 +87,8 @@ def test_hugging_faces_trainer_takes_a_few_steps_evaluates_and_saves(tmp_path: P
 def test_lightning_trains_two_short_epochs_on_the_card(options: dict[str, Any], tmp_path: Path) -> None:
     import lightning
 
+    sizes: list[int] = []
+
     class Model(lightning.LightningModule):
         def __init__(self) -> None:
             super().__init__()
@@ -94,6 +96,7 @@ def test_lightning_trains_two_short_epochs_on_the_card(options: dict[str, Any], 
 
         def training_step(self, batch: Any, number: int) -> torch.Tensor:
             assert batch[0].is_cuda
+            sizes.append(len(batch[0]))
             return F.cross_entropy(self.layer(batch[0]), batch[1])
 
         def validation_step(self, batch: Any, number: int) -> None:
@@ -107,8 +110,9 @@ def test_lightning_trains_two_short_epochs_on_the_card(options: dict[str, Any], 
             max_epochs=100, default_root_dir=tmp_path, logger=False, enable_progress_bar=False, **options
         )
         model = Model()
-        trainer.fit(model, DataLoader(data(), batch_size=8), DataLoader(data(), batch_size=8))
-        assert (trainer.current_epoch, trainer.global_step) == (2, 4)
+        trainer.fit(model, DataLoader(data(44), batch_size=8), DataLoader(data(), batch_size=8))
+        assert (trainer.current_epoch, trainer.global_step) == (2, 6)
+        assert sizes == [8, 8, 4] * 2
         assert "validation" in trainer.callback_metrics
         assert trainer.checkpoint_callback.best_model_path
 

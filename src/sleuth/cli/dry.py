@@ -7,6 +7,7 @@ from sleuth.cli.refusal import Refusal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
     from sleuth.dry.rehearsal import Rehearsal
     from sleuth.dry.scenario import Scenario
@@ -61,9 +62,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(args: Namespace) -> int:
     from sleuth import options, program
-    from sleuth.cli import streams
-    from sleuth.cli.dry_told import aside
+    from sleuth.cli import CANNOT, streams
+    from sleuth.cli.dry_told import facts, lines
     from sleuth.cli.outlet import Outlet
+    from sleuth.report import Aside
 
     if args.summary and args.summary != "-" and not args.summary.endswith((".html", ".htm")):
         # `--summary train.py`: what follows is the program, unless it is a page.
@@ -82,14 +84,18 @@ def execute(args: Namespace) -> int:
     broken = next((outcome for outcome in done.outcomes if "broken" in outcome.notes), None)
     if broken is not None:
         streams.complain("something inside Sleuth failed: " + _last_line(broken.notes["broken"]["what"]))
+    # A report that another program reads is alone on standard output.
+    say = streams.remark if outlet.format != "terminal" else lambda text: streams.show(text + "\n")
+    more = facts(done)
     if args.largest_batch:
-        _largest_batch(done)
+        more["largest_batch"] = _largest_batch(done, say)
     if args.summary:
-        _summary(done, args.summary)
-    for line in aside(done):
+        _summary(done, args.summary, say)
+    for line in lines(done):
         streams.remark(line)
-    outlet.publish(done.report)
-    return done.report.exit if done.plain.how in ("ended", "raised") or done.report.findings else _cannot(done)
+    outlet.publish(done.report, Aside(more={"rehearsal": more}))
+    held = done.plain.how in ("ended", "raised") or done.report.findings
+    return done.report.exit if held else CANNOT
 
 
 def _scenario(args: Namespace) -> Scenario:
@@ -125,6 +131,7 @@ def _scenario(args: Namespace) -> Scenario:
 
 
 def _rehearsed(scenario: Scenario, args: Namespace, ignore: frozenset[str]) -> Rehearsal:
+    import sys
     import warnings
 
     from sleuth.cli import streams
@@ -143,10 +150,11 @@ def _rehearsed(scenario: Scenario, args: Namespace, ignore: frozenset[str]) -> R
         in_corners=() if args.corners is False else None,
         ignore=ignore,
         show_output=bool(args.show_output),
+        progress=lambda what: streams.remark(f"  {what} ...") if sys.stderr.isatty() else None,
     )
 
 
-def _summary(done: Rehearsal, wanted: str) -> None:
+def _summary(done: Rehearsal, wanted: str, say: Callable[[str], None]) -> None:
     from sleuth.cli import files, streams
     from sleuth.report import layer_table
 
@@ -154,20 +162,17 @@ def _summary(done: Rehearsal, wanted: str) -> None:
     if table is None:
         streams.complain("no model was called, so there are no layers to show")
     elif wanted == "-":
-        streams.show(layer_table.text(table, memory, streams.width(), streams.wants_colour()) + "\n")
+        say(layer_table.text(table, memory, streams.width(), streams.wants_colour()))
     else:
         files.write(wanted, layer_table.html(table, memory))
 
 
-def _largest_batch(done: Rehearsal) -> None:
-    from sleuth.cli import streams
+def _largest_batch(done: Rehearsal, say: Callable[[str], None]) -> int | None:
     from sleuth.dry.memory.largest_batch import largest_batch
 
-    streams.show(largest_batch(done.scenario, done.plain).sentence + "\n")
-
-
-def _cannot(done: Rehearsal) -> int:
-    return 2
+    answer = largest_batch(done.scenario, done.plain)
+    say(answer.sentence)
+    return answer.batch
 
 
 def _last_line(text: str) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from sleuth.findings import place_to_json
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from sleuth.dry.journal import Assumption, Outcome
     from sleuth.dry.rehearsal import Rehearsal
 
@@ -19,7 +23,24 @@ _HOW = {
 }
 
 
-def aside(done: Rehearsal) -> list[str]:
+def facts(done: Rehearsal) -> dict[str, Any]:
+    """The same for a program to read."""
+    plain, scenario = done.plain, done.scenario
+    return {
+        "how": plain.how,
+        "numbers": scenario.numbers,
+        "device": scenario.device,
+        "cards": scenario.cards,
+        "card_bytes": scenario.card_bytes,
+        "acts": plain.notes.get("ended", {}).get("acts", {}),
+        "corners": list(done.corners),
+        "assumptions": [{"place": place_to_json(a.place), "what": a.what, "times": a.times} for a in plain.assumptions],
+        "kept_off": [{"act": act, "what": what} for act, what in plain.kept_off],
+        "memory": plain.notes.get("memory"),
+    }
+
+
+def lines(done: Rehearsal) -> list[str]:
     """The lines, the first the most important."""
     from sleuth.dry import corners
 
@@ -29,20 +50,20 @@ def aside(done: Rehearsal) -> list[str]:
     cards = {0: "without a card"}.get(scenario.cards, f"{scenario.cards} x {scenario.device}")
     if scenario.device == "cpu":
         cards = "on the CPU"
-    lines = [
+    told = [
         f"sleuth: rehearsed {_HOW[plain.how]} with {numbers}, {cards} of {scenario.card_bytes / (1 << 30):g} GB; "
         f"{acts.get('step', 0)} training steps, {len(done.report.findings)} found"
     ]
     if plain.how in ("cannot go on", "out of time"):
-        lines.append(f"  it ends here: {_end(plain)}")
+        told.append(f"  it ends here: {_end(plain)}")
     if done.corners:
-        lines.append("  and " + "; ".join(corners.module(name).TITLE for name in done.corners))
+        told.append("  and " + "; ".join(corners.module(name).TITLE for name in done.corners))
     memory = plain.notes.get("memory")
     if memory is not None:
-        lines += _memory(memory, scenario.card_bytes)
-    lines += _listed("assumed", [_assumption(one) for one in plain.assumptions])
-    lines += _listed("kept off", [f"{act} {what}" for act, what in plain.kept_off])
-    return lines
+        told += _memory(memory, scenario.card_bytes)
+    told += _listed("assumed", [_assumption(one) for one in plain.assumptions])
+    told += _listed("kept off", [f"{act} {what}" for act, what in plain.kept_off])
+    return told
 
 
 def _end(outcome: Outcome) -> str:

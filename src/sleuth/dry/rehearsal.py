@@ -47,7 +47,7 @@ def rehearse(
     show_output: bool = False,
     progress: Callable[[str], object] = lambda what: None,
 ) -> Rehearsal:
-    """Rehearse the program. `numbers`: real, fake, or auto: real where that is affordable. `in_corners`: all if None."""
+    """Rehearse the program. `numbers`: real, fake, or auto: real where affordable. `in_corners`: all if None."""
     import torch._dynamo  # noqa: F401  every program needs it with its first optimiser: once, here, for all re-runs
 
     with tempfile.TemporaryDirectory(prefix="sleuth-dry-", ignore_cleanup_errors=True) as folder:

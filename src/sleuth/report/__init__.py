@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sleuth.findings import Report
 
@@ -13,11 +14,13 @@ FORMATS = ("terminal", "concise", "json", "sarif", "github")
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """What a command has to say besides its findings: a last line for people, what it could not do, and counts."""
+    """What a command has to say besides its findings: a last line for people, what it could not do, counts, and
+    under names of its own what only a program would read."""
 
     closing: str = ""
     problems: tuple[str, ...] = ()
     statistics: Mapping[str, int] | None = None
+    more: Mapping[str, Any] | None = None
 
 
 def render(
@@ -46,7 +49,7 @@ def render(
     if format == "json":
         from sleuth.report import json_
 
-        return json_.render(report, aside.problems, aside.statistics)
+        return json_.render(report, aside.problems, aside.statistics, aside.more)
     if format == "sarif":
         from sleuth.report import sarif
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from sleuth.findings import Report
 
 
-def render(report: Report, problems: tuple[str, ...] = (), statistics: Mapping[str, int] | None = None) -> str:
-    """`problems` and `statistics` are there only when there are any to tell."""
-    told = report.to_json()
+def render(
+    report: Report,
+    problems: tuple[str, ...] = (),
+    statistics: Mapping[str, int] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> str:
+    """`problems`, `statistics` and what a command has `more` to tell are there only when there are any."""
+    told = {**report.to_json(), **(more or {})}
     if problems:
         told["problems"] = list(problems)
     if statistics is not None:

@@ -113,6 +113,18 @@ def test_programs_that_only_ask_are_answered(rehearse: Rehearse) -> None:
     assert seen.kept_off == []
 
 
+def test_a_question_about_a_file_just_written_is_answered(rehearse: Rehearse) -> None:
+    seen = rehearse(
+        """
+        import subprocess
+        open("lines", "w").write("a\\nb\\n")
+        assert subprocess.check_output(["wc", "-l", "lines"]).split()[0] == b"2"
+        assert subprocess.getoutput("wc -l lines") == ""
+        """
+    )
+    assert seen.kept("process") == ["wc -l lines"]
+
+
 def test_commands_that_tidy_folders_happen_in_the_scratch_folder(rehearse: Rehearse, home: Path) -> None:
     (home / "old").mkdir()
     (home / "old" / "x").write_text("x")

@@ -35,17 +35,22 @@ def _tokenizer(*_: Any, **__: Any) -> Any:
     )
 
 
-def _config(*_: Any, **options: Any) -> Any:
-    from transformers import BertConfig
+def _config(name: str = "", *_: Any, **options: Any) -> Any:
+    from transformers import BertConfig, GPT2Config, T5Config
 
-    labels = {"num_labels": options["num_labels"]} if options.get("num_labels") else {}
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
-    return BertConfig(vocab_size=len(WORDS) + 5, max_position_embeddings=64, **sizes, **labels)
+    size = {"vocab_size": len(WORDS) + 5, "pad_token_id": 0}
+    kept = {key: options[key] for key in ("num_labels", "problem_type") if options.get(key)}
+    if "gpt" in name:
+        return GPT2Config(n_positions=64, n_embd=32, n_layer=2, n_head=2, bos_token_id=2, eos_token_id=3, **size)
+    if "t5" in name:
+        return T5Config(d_model=32, d_kv=16, d_ff=64, num_layers=2, num_heads=2, decoder_start_token_id=0, **size)
+    layers = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    return BertConfig(max_position_embeddings=64, **size, **layers, **kept)
 
 
 def _auto_model(module: ModuleType) -> None:
     def from_pretrained(cls: Any, *args: Any, **options: Any) -> Any:
-        return cls.from_config(options.get("config") or _config(**options))
+        return cls.from_config(options.get("config") or _config(*args, **options))
 
     module._BaseAutoModelClass.from_pretrained = classmethod(from_pretrained)  # type: ignore[attr-defined]
 
@@ -56,6 +61,10 @@ def _auto_tokenizer(module: ModuleType) -> None:
 
 def _auto_config(module: ModuleType) -> None:
     module.AutoConfig.from_pretrained = staticmethod(_config)  # type: ignore[attr-defined]
+
+
+def _versions(module: ModuleType) -> None:
+    module.require_version = lambda *_, **__: None  # type: ignore[attr-defined]
 
 
 def _digits(module: ModuleType) -> None:
@@ -92,6 +101,7 @@ CHANGES: dict[str, Callable[[ModuleType], None]] = {
     "transformers.models.auto.auto_factory": _auto_model,
     "transformers.models.auto.tokenization_auto": _auto_tokenizer,
     "transformers.models.auto.configuration_auto": _auto_config,
+    "transformers.utils.versions": _versions,
     "keras.src.datasets.mnist": _digits,
     "lightning.pytorch.demos.transformer": _wiki_text,
 }

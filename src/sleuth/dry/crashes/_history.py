@@ -11,6 +11,11 @@ from sleuth.findings import Link
 # A person reads so many lines; of a longer history the beginning and the end say most.
 _MOST_LINKS = 14
 _FARTHEST = 300
+# Layers that no shape ever came to harm in.
+_KEEP_SHAPES = {
+    *("ReLU", "ReLU6", "LeakyReLU", "PReLU", "ELU", "SELU", "GELU", "SiLU", "Mish", "Sigmoid", "Tanh", "Softmax"),
+    *("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Identity", "Hardswish", "Softplus", "LogSoftmax"),
+}
 # They hand on what they were given, and a person does not think of them as steps.
 TRANSPARENT = {"contiguous", "detach", "clone", "data", "grad", "pin_memory", "requires_grad_", "alias", "to", "cuda"}
 
@@ -91,7 +96,9 @@ def _thinned(links: list[Link]) -> list[Link]:
 
 
 def _is_a_layer(birth: Birth) -> bool:
-    return bool(birth.layer) and birth.operation not in TRANSPARENT and _words.is_of_torch(birth.layer)
+    if not birth.layer or birth.operation in TRANSPARENT:
+        return False
+    return _words.is_of_torch(birth.layer) and _words.class_of(birth.layer) not in _KEEP_SHAPES
 
 
 def _shape_made(birth: Birth, before: Birth | None) -> str:

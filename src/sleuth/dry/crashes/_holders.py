@@ -21,6 +21,10 @@ class Holder:
     attribute: str
 
     @property
+    def kind(self) -> str:
+        return "dictionary" if isinstance(vars(self.module)[self.attribute], dict) else "list"
+
+    @property
     def dotted(self) -> str:
         return f"{self.path}.{self.attribute}" if self.path else self.attribute
 

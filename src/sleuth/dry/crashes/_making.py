@@ -62,12 +62,13 @@ def _place(filename: str, node: ast.expr) -> Place:
     return Place(shown_path(filename), node.lineno, node.col_offset + 1, node.end_lineno, code)
 
 
-def with_argument(made: Making | None, position: int, keyword: str, value: int, title: str) -> Fix:
-    """The fix that writes another number for one argument of the layer."""
+def with_argument(made: Making | None, position: int, keyword: str, value: int, title: str, product: str = "") -> Fix:
+    """The fix that writes another number for one argument of the layer; for a product, the product."""
     node = None if made is None or made.call is None else argument(made.call, position, keyword)
     if made is None or node is None or not _is_a_number(node):
         return Fix(title)
-    return Fix(title, (_edits.replaced(made.filename, node, str(value)),))
+    text = product if product and isinstance(node, ast.BinOp) else str(value)
+    return Fix(title, (_edits.replaced(made.filename, node, text),))
 
 
 def argument(call: ast.Call, position: int, keyword: str) -> ast.expr | None:

@@ -125,7 +125,9 @@ def _spelled(crash: Crash, name: str, value: Any, birth: Birth) -> str | None:
     elif isinstance(value, list | tuple):
         parts = ((f"{name}[{index}]", one) for index, one in enumerate(value))
     elif name == "self":
-        parts = ((f"self.{attribute}", one) for attribute, one in getattr(value, "__dict__", {}).items())
+        held = getattr(value, "__dict__", {}).items()
+        texts = (_spelled(crash, f"self.{attribute}", one, birth) for attribute, one in held)
+        return next((text for text in texts if text is not None), None)
     return next((text for text, one in islice(parts, _MOST_PARTS) if _is(crash, one, birth)), None)
 
 

@@ -38,6 +38,10 @@ class Stray:
         return self._called(self.birth)
 
     @property
+    def has_a_name(self) -> bool:
+        return bool(self.birth.name or self.names.get(id(self.birth)))
+
+    @property
     def evidence(self) -> list[Evidence]:
         shown = [Evidence(self.name, f"{_words.shape(self.birth.shape)} on {self.birth.device}")]
         return shown + [

@@ -19,10 +19,7 @@ def explain(crash: Crash) -> Finding | None:
         return None
     carried = _carried(crash)
     if carried is None:
-        fix = Fix(
-            "add the losses and call backward() once; keep the graph (retain_graph=True) only if it is needed twice"
-        )
-        return told("backward-twice", crash, fixes=[fix])
+        return _of_one_graph(crash)
     name, birth, earlier = carried
     return told(
         "backward-twice",
@@ -38,6 +35,42 @@ def explain(crash: Crash) -> Finding | None:
         ],
         fixes=[Fix(f"cut it off between the rounds: `{name} = {_detached(name, crash)}`")],
     )
+
+
+def _of_one_graph(crash: Crash) -> Finding:
+    """Several losses of one output, or one loss twice: the nearest that both passes went through."""
+    shared = _shared(crash)
+    title = None if shared is None else f"two backward passes go through {shared[0]}"
+    chain = [] if shared is None else [Link(f"{_words.maker(shared[1])} made {shared[0]}", shared[1].place)]
+    return told(
+        "backward-twice",
+        crash,
+        title=title,
+        chain=[*chain, Link("an earlier backward() threw its values away, this one needs them", crash.place)],
+        fixes=[Fix("add the losses and call backward() once; or the first time with retain_graph=True")],
+    )
+
+
+def _shared(crash: Crash) -> tuple[str, Birth] | None:
+    loss = crash.call.births[0] if crash.call is not None and crash.call.births else None
+    for birth in list(loss.ancestors())[1:] if loss is not None else ():
+        for spot in reversed(_scene.users_spots(crash)):
+            for name, value in spot.values.items():
+                if any(crash.stage.births[one] is birth and _is_used_up(one) for one in _tensors(value)):
+                    return name, birth
+    return None
+
+
+def _is_used_up(tensor: Any) -> bool:
+    """Has a backward pass thrown away what it was computed from?"""
+    node = tensor.grad_fn
+    for name in dir(node) if node is not None else ():
+        if name.startswith("_saved_"):
+            try:
+                getattr(node, name)
+            except RuntimeError:
+                return True
+    return False
 
 
 def _carried(crash: Crash) -> tuple[str, Birth, Birth] | None:

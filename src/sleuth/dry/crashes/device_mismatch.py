@@ -30,7 +30,8 @@ def _title(crash: Crash, found: Stray) -> str:
         return f"the model is still on {found.birth.device}, what it is given on {found.wanted}"
     origin = found.origin
     how = "made on" if _history.is_weight(found.birth) else f"{_words.operation(origin.operation)},"
-    made = f" ({how} line {origin.place.line})" if origin.place is not None else ""
+    line = f"line {origin.place.line}" if origin.place is not None else ""
+    made = (f" ({how} {line})" if found.has_a_name else f" on {line}") if line else ""
     return f"{found.name}{made} is on {found.birth.device}, the rest on {found.wanted}"
 
 

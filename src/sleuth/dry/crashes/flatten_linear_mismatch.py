@@ -6,10 +6,10 @@ from math import isqrt, prod
 
 from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
-from sleuth.dry.crashes import _history, _words
+from sleuth.dry.crashes import _history, _making, _words
 from sleuth.dry.crashes._misfit import Misfit, misfit
 from sleuth.dry.crashes._told import told
-from sleuth.findings import Evidence, Finding
+from sleuth.findings import Evidence, Finding, Fix
 
 REFINES = ("linear_size_mismatch",)
 _FLATTENING = {"flatten", "view", "reshape", "view_as"}
@@ -32,8 +32,13 @@ def explain(crash: Crash) -> Finding | None:
         title=f"{found.layer} expects {found.expected} features, {flatten} gives {given}",
         evidence=_meant(found, flattened),
         chain=found.chain,
-        fixes=[found.fix],
+        fixes=[_fix(found, sizes if is_a_product else ())],
     )
+
+
+def _fix(found: Misfit, sizes: tuple[int, ...]) -> Fix:
+    product = " * ".join(str(size) for size in sizes)
+    return _making.with_argument(found.made, 0, "in_features", found.given, found.fix.title, product)
 
 
 def _before_flattening(giver: Birth) -> Birth | None:

@@ -13,7 +13,6 @@ from sleuth.layer_source import assignment_of
 from sleuth.program import place_at
 
 REFINES = ("device_mismatch",)
-_WRAPPERS = {ast.List: "nn.ModuleList", ast.ListComp: "nn.ModuleList", ast.Dict: "nn.ModuleDict"}
 
 
 def explain(crash: Crash) -> Finding | None:
@@ -28,21 +27,21 @@ def explain(crash: Crash) -> Finding | None:
     return told(
         "modules-in-plain-list",
         crash,
-        title=f"the layers in self.{holder.attribute} were left on the CPU: torch does not see them in a plain list",
+        title=f"the layers in self.{holder.attribute} were left on the CPU: torch does not see them in a plain {holder.kind}",
         evidence=found.evidence,
-        chain=[*found.chain, Link(f"{holder.dotted} is a plain Python list of layers", where)],
-        fixes=[_fix(holder.attribute, written)],
+        chain=[*found.chain, Link(f"{holder.dotted} is a plain {holder.kind} of layers", where)],
+        fixes=[_fix(holder, written)],
     )
 
 
-def _fix(attribute: str, written: tuple[str, ast.Assign | ast.AnnAssign] | None) -> Fix:
-    title = f"self.{attribute} = nn.ModuleList(...)"
+def _fix(holder: _holders.Holder, written: tuple[str, ast.Assign | ast.AnnAssign] | None) -> Fix:
+    wrapper = "nn.ModuleDict" if holder.kind == "dictionary" else "nn.ModuleList"
+    title = f"self.{holder.attribute} = {wrapper}(...)"
     if written is None or not isinstance(written[1], ast.Assign):
         return Fix(title)
     filename, value = written[0], written[1].value
-    wrapper = _WRAPPERS.get(type(value))
-    if wrapper is None:
+    if not isinstance(value, ast.List | ast.ListComp | ast.Dict):
         return Fix(title)
-    if isinstance(value, ast.List) and not value.elts:
+    if ast.unparse(value) in ("[]", "{}"):
         return Fix(title, (_edits.replaced(filename, value, f"{wrapper}()"),))
     return Fix(title, (_edits.put_before(filename, value, f"{wrapper}("), _edits.put_behind(filename, value, ")")))

@@ -25,7 +25,7 @@ def explain(crash: Crash) -> Finding | None:
 
 
 def _title(call: Call) -> str:
-    shapes = list(dict.fromkeys(_words.shape(birth.shape) for birth in call.births))
+    shapes = list(dict.fromkeys(_words.shape(birth.shape) for birth in _compared(call)))
     inside = f" in {_words.layer(call.layer)}" if call.layer else ""
     if call.operation in ("view", "reshape") and _wanted(call):
         has, wanted = prod(call.births[0].shape), _wanted(call)
@@ -37,11 +37,18 @@ def _title(call: Call) -> str:
 
 
 def _shapes(crash: Crash, call: Call) -> list[Evidence]:
-    names = [birth.name or _scene.nearest_name(crash, birth) for birth in call.births[:_MOST_SHOWN]]
+    births = list({id(birth): birth for birth in _compared(call)}.values())[:_MOST_SHOWN]
+    names = [birth.name or _scene.nearest_name(crash, birth) for birth in births]
     return [
         Evidence(name or f"tensor {number}", _words.shape(birth.shape))
-        for number, (name, birth) in enumerate(zip(names, call.births, strict=False), 1)
+        for number, (name, birth) in enumerate(zip(names, births, strict=True), 1)
     ]
+
+
+def _compared(call: Call) -> tuple[Birth, ...]:
+    """The tensors that may disagree: data among themselves, or else data with weights."""
+    data = tuple(birth for birth in call.births if not _history.is_weight(birth))
+    return data if len({birth.shape for birth in data}) > 1 else call.births
 
 
 def _wanted(call: Call) -> tuple[int, ...]:

@@ -9,6 +9,8 @@ from sleuth.dry.pretend.after_import import after_import
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
+# After the rounds of a scenario a DataLoader deals its last batch, which may be smaller than the others.
+_THE_LAST = 1
 # One epoch shows what happens at its end, the second what the first left behind.
 _EPOCHS = 2
 
@@ -24,14 +26,14 @@ def _hugging_face(stage: Stage, module: Any) -> None:
     plain = module.Trainer.train
 
     def train(trainer: Any, *args: Any, **kwargs: Any) -> Any:
-        arguments, rounds = trainer.args, stage.scenario.rounds
-        if not 0 < arguments.max_steps <= rounds:
-            arguments.max_steps = rounds
-            stage.journal.assume(None, f"Trainer.train() left after {rounds} steps")
+        arguments, steps = trainer.args, stage.scenario.rounds + _THE_LAST
+        if not 0 < arguments.max_steps <= steps:
+            arguments.max_steps = steps
+            stage.journal.assume(None, f"Trainer.train() left after {steps} steps")
         for name in ("eval_steps", "save_steps", "logging_steps"):
             often = getattr(arguments, name, None)
-            if often is not None and (often < 1 or often > rounds):
-                setattr(arguments, name, rounds)
+            if often is not None and (often < 1 or often > steps):
+                setattr(arguments, name, steps)
         if getattr(arguments, "eval_delay", None):
             arguments.eval_delay = 0
         return plain(trainer, *args, **kwargs)
@@ -44,7 +46,7 @@ def _lightning(stage: Stage, module: Any) -> None:
     plain = module.Trainer.__init__
 
     def init(trainer: Any, *args: Any, **kwargs: Any) -> None:
-        rounds = stage.scenario.rounds
+        rounds = stage.scenario.rounds + _THE_LAST
         for name in ("limit_train_batches", "limit_val_batches", "limit_test_batches", "limit_predict_batches"):
             given = kwargs.get(name)
             if not (isinstance(given, int) and not isinstance(given, bool) and given <= rounds) and given != 0.0:

@@ -211,7 +211,10 @@ class Mode(TorchFunctionMode):
 
     def _settle_results(self, call: Call, func: Any, args: tuple[Any, ...], result: Any, label: str) -> None:
         first = args[0] if args else None
-        in_place = _is_in_place(call.operation)
+        operation = call.operation
+        if any(argument.name == "inplace" and argument.value is True for argument in call.arguments):
+            operation = f"{operation.rstrip('_')}_"
+        in_place = _is_in_place(operation)
         if in_place and (result is None or isinstance(first, list | tuple)):
             self._settle_changed(call, list(tensors_in(first)))
         for made in tensors_in(result):
@@ -220,7 +223,7 @@ class Mode(TorchFunctionMode):
                 continue  # handed through
             at = META if made.is_meta and not self.stage.fake else label
             birth = Birth(
-                call.operation,
+                operation,
                 _shape(made),
                 str(made.dtype).removeprefix("torch."),
                 at,

@@ -31,15 +31,12 @@ def install(stage: Stage) -> None:
 
     def restore_location(map_location: Any) -> Callable[[Any, str], Any]:
         def restore(storage: Any, location: str) -> Any:
-            wanted = _wanted(map_location, storage, location)
-            if wanted is None:
-                return map_location(storage, location)
-            stage.mode.storages[storage._cdata] = _checked(stage, wanted)
+            stage.mode.storages[storage._cdata] = _checked(stage, _wanted(map_location, location))
             return storage
 
         return restore
 
-    plain_rebuild = torch._utils._rebuild_tensor
+    plain_rebuild: Any = torch._utils._rebuild_tensor
 
     def rebuild(storage: Any, *layout: Any) -> Any:
         made = plain_rebuild(storage, *layout)
@@ -52,7 +49,7 @@ def install(stage: Stage) -> None:
     stage.patches.set(serialization, "_get_restore_location", restore_location)
 
 
-def _wanted(map_location: Any, storage: Any, location: str) -> str | None:
+def _wanted(map_location: Any, location: str) -> str:
     """The device a stored tensor is to go to."""
     if map_location is None:
         return location

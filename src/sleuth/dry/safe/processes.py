@@ -7,6 +7,7 @@ import itertools
 import os
 import shlex
 import shutil
+import stat
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -77,6 +78,11 @@ def _is_installed(command: list[str]) -> bool:
     return bool(command) and shutil.which(command[0]) is not None
 
 
+def _quiet() -> dict[str, str]:
+    """What the environment tells git, for a program that is given another one."""
+    return {name: value for name, value in os.environ.items() if name.startswith("GIT_")}
+
+
 def _popen(original: Callable[..., None], outside: Outside) -> Callable[..., None]:
     def _execute_child(self: Any, args: Any, executable: Any, *rest: Any) -> None:
         given = list(rest)  # preexec_fn, close_fds, pass_fds, cwd, env, startupinfo, creationflags, shell, six pipes, …
@@ -85,16 +91,11 @@ def _popen(original: Callable[..., None], outside: Outside) -> Callable[..., Non
         said = card_questions.answer(wanted[0]) if len(wanted) == 1 else None
         if said is not None:
             return _pretend(self, pipes, said)
-        if (
-            executable is None
-            and given[0] is None
-            and all(map(harmless, wanted))
-            and (shell or _is_installed(wanted[0]))
-        ):
+        if executable is None and given[0] is None and outside.may_run(wanted, shell):
             given[3] = outside.folder(cwd)
-            given[4] = env if env is None else {**env, "GIT_OPTIONAL_LOCKS": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+            given[4] = env if env is None else {**env, **_quiet()}
             with allowed():
-                return original(self, args, executable, *given)
+                return original(self, args if shell else [outside.lies(word) for word in wanted[0]], executable, *given)
         status = act_out(wanted) if cwd is None else None
         if status is None:
             outside.pretends(args, pipes[2] != -1)
@@ -114,6 +115,21 @@ class Outside:
         place = self._layers.cwd if cwd is None else self._layers.place(cwd)
         if place is None or self._layers.is_real(place):
             return cwd if place is None else place
+        return self._layers.where(place)
+
+    def may_run(self, wanted: list[list[str]], shell: bool) -> bool:
+        if not all(map(harmless, wanted)):
+            return False
+        if not shell:
+            return _is_installed(wanted[0])
+        # A shell would look for the real files.
+        return all(self.lies(word) == word for command in wanted for word in command)
+
+    def lies(self, word: str) -> str:
+        """The word; or, where it names a file that the program has written, where that lies."""
+        place = None if self._layers.clean or word.startswith("-") else self._layers.place(word)
+        if place is None or self._layers.where(place) == place or self._layers.kind(place) != stat.S_IFREG:
+            return word
         return self._layers.where(place)
 
     def pretends(self, command: Any, is_listened_to: bool = False) -> None:
@@ -140,7 +156,7 @@ def _pretend(popen: Any, pipes: Sequence[int], output: str = "", status: int = 0
 def _starting(outside: Outside) -> dict[str, Callable[..., Any]]:
     def system(command: Any) -> int:
         wanted = commands(os.fsdecode(command))
-        if all(map(harmless, wanted)):
+        if outside.may_run(wanted, shell=True):
             with allowed():
                 return real.system(command)  # type: ignore[no-any-return]
         status = act_out(wanted)

@@ -57,7 +57,7 @@ class Watch(Watcher):
         self.stage.patches.set(torch.optim.Optimizer, "__init__", init)
 
     def called(self, call: Call, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        if self._reached and call.operation.endswith("_") and args and isinstance(args[0], torch.Tensor):
+        if self._reached and call.operation.endswith("_") and args and _has_storage(args[0]):
             self._by_hand.add(args[0].untyped_storage()._cdata)
 
     def backward(self, roots: list[Any]) -> None:
@@ -79,7 +79,7 @@ class Watch(Watcher):
                     self._orphans[key] = orphan
 
     def _is_kept_by_hand(self, parameter: Any) -> bool:
-        return parameter.untyped_storage()._cdata in self._by_hand
+        return _has_storage(parameter) and parameter.untyped_storage()._cdata in self._by_hand
 
     def _orphan(self, parameter: Any, optimizer: Any) -> _Orphan | None:
         made, taken = _making(self.stage.births[parameter]), self._optimizers.get(optimizer)
@@ -110,6 +110,15 @@ class Watch(Watcher):
             by_line.setdefault(line, []).append(orphan)
         for orphans in by_line.values():
             self.stage.journal.finding(_finding(orphans[0], len(orphans)))
+
+
+def _has_storage(thing: Any) -> bool:
+    """Is it a tensor whose numbers lie in one piece of memory, rather than a sparse one or one of a transform?"""
+    return (
+        isinstance(thing, torch.Tensor)
+        and thing.layout == torch.strided
+        and not torch._C._functorch.is_functorch_wrapped_tensor(thing)
+    )
 
 
 def _making(birth: Birth | None) -> Birth | None:
