@@ -251,7 +251,7 @@ CASES = {
         Net().to(device)(torch.randn(2, 4, device=device))
         """,
         7,
-        "the layers in self.layers were left on the CPU: torch does not see them in a plain list",
+        "torch does not see the layers in the plain list self.layers: they stay on the CPU",
         "self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])",
     ),
     "tensor-attribute-not-buffer": Case(
@@ -389,6 +389,34 @@ CASES = {
         """,
         7,
         "an optimiser has changed 2.weight between the forward pass and this backward pass",
+    ),
+    "inplace-breaks-backward by a layer": Case(
+        """
+        model = nn.Sequential(nn.Linear(4, 4), nn.Sigmoid(), nn.ReLU(inplace=True)).to(device)
+        out = model(torch.randn(2, 4, device=device))
+        out.mean().backward()
+        """,
+        2,
+        "layer 2 (ReLU) changes (2, 4) in place, and sigmoid() needs the value it had",
+    ),
+    "inplace-breaks-backward through a view": Case(
+        """
+        model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Dropout(0.1, inplace=True))
+        out = model(torch.randn(2, 1, 8, 8))
+        out.mean().backward()
+        """,
+        2,
+        "layer 3 (Dropout) changes (2, 144) in place, and relu_() needs the value it had",
+    ),
+    "backward-twice of two losses": Case(
+        """
+        shared = torch.tanh(nn.Linear(4, 4)(torch.randn(2, 4)))
+        one, other = nn.Linear(4, 1)(shared).mean(), nn.Linear(4, 2)(shared).mean()
+        one.backward()
+        other.backward()
+        """,
+        4,
+        "two backward passes go through shared",
     ),
     "backward-twice": Case(
         """

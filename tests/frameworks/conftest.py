@@ -76,7 +76,7 @@ def servers() -> Iterator[dict[str, subprocess.Popen[str]]]:
     for server in started.values():
         assert server.stdin is not None
         server.stdin.close()
-        server.wait(timeout=10)
+        server.wait(timeout=60)
 
 
 @pytest.fixture

@@ -82,6 +82,12 @@ def test_what_was_left_behind_is_named_with_its_line(
     assert re.search(line_of(__file__), told), told
 
 
+def test_a_plain_attribute_and_a_plain_list_are_called_so(failure: Any) -> None:
+    assert "tensor-attribute-not-buffer" in failure(assert_runs_on, Net("attribute"), X)
+    assert "modules-in-plain-list" in failure(assert_runs_on, Net("list"), X)
+    assert "numpy-of-cuda-tensor" in failure(assert_runs_on, Net("numpy"), X)
+
+
 def test_a_type_that_the_layer_does_not_take_is_its_own_error() -> None:
     with pytest.raises(RuntimeError, match="dtype"):
         assert_runs_on(Net("half"), X, "cuda")

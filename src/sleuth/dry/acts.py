@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -34,6 +36,7 @@ def install(stage: Stage) -> None:
     _hear_transforms(stage)
     _compare_no_devices(stage)
     _hear_questions(stage)
+    _follow_threads(stage)
 
 
 class _Layers:
@@ -227,3 +230,14 @@ def _hear_questions(stage: Stage) -> None:
             return _plain()
 
         stage.patches.set(torch.cuda, name, asked)
+
+
+def _follow_threads(stage: Stage) -> None:
+    """A mode is on in the thread that entered it; the program's other threads enter it, too."""
+    plain = threading.Thread.run
+
+    def run(thread: threading.Thread) -> None:
+        with stage.mode if not stage.fake else contextlib.nullcontext():
+            plain(thread)
+
+    stage.patches.set(threading.Thread, "run", run)

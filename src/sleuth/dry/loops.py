@@ -41,6 +41,7 @@ def instrumented(subject: Program, stage: Stage) -> Program:
         return compiled(loader.get_data(path), path)
 
     stage.patches.set(SourceFileLoader, "get_code", get_code)
+    linecache.checkcache()  # it may have been edited since an earlier rehearsal
     source = "".join(linecache.getlines(subject.path))
     return dataclasses.replace(subject, code=compiled(source, subject.path)) if source else subject
 

@@ -21,7 +21,7 @@ from sleuth.findings import Evidence, Finding, Report, place_from_json
 from sleuth.program import silenced
 
 # After its time is over a rehearsal says where it was; one that does not even get to that is ended from here.
-_GRACE = 5.0
+_GRACE = 20.0
 
 
 @dataclass
@@ -177,7 +177,7 @@ def _of_the_end(outcome: Outcome, scenario: Scenario) -> list[Finding]:
     """A rehearsal that did not come to its end, where that is the program's fault."""
     ended = outcome.notes.get("ended", {})
     place = place_from_json(ended.get("place"))
-    trained = sum(ended.get("acts", {}).values())
+    trained = any(ended.get("acts", {}).get(act) for act in ("forward", "backward", "step"))
     if outcome.how == "out of time" and not trained and place is not None:
         return [
             handbook.finding(

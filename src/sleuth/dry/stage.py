@@ -116,10 +116,10 @@ def play(scenario: Scenario, journal_path: Path, scratch: Path) -> int:
     journal = Journal(journal_path)
     stage = Stage(scenario, journal, scratch)
     subject = program.find(scenario.target, scenario.arguments, scenario.module)
-    _watch_the_clock(stage)
     guard.install(stage, for_good=True)
     with set_up(stage):
         subject = loops.instrumented(subject, stage)
+        _watch_the_clock(stage)
         ending = program.run(subject)
         conclude(ending.error, stage)
     journal.close()
@@ -166,6 +166,7 @@ def _left_well(error: BaseException) -> bool:
 def _watch_the_clock(stage: Stage) -> None:
     """When the time is over, say on which line the program was, and end it."""
     main = threading.main_thread().ident
+    stage.began = time.monotonic()
 
     def wait() -> None:
         time.sleep(max(0.0, stage.left()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
 TITLE = "when a mask selects nothing"
+_NOTHING = re.compile(r"empty|zero|\b0 elements|numel\(\) == 0|with size 0\b", re.IGNORECASE)
 
 
 def scenario(plain: Scenario, outcome: Outcome) -> Scenario | None:
@@ -27,7 +29,9 @@ def scenario(plain: Scenario, outcome: Outcome) -> Scenario | None:
 
 
 def told(finding: Finding) -> Finding | None:
-    return as_hint(titled(finding, TITLE))
+    """Only what minds that there is nothing: sizes may not fit because we emptied one mask and not its twin."""
+    errors = [str(item.value) for item in finding.evidence if item.name == "error"]
+    return as_hint(titled(finding, TITLE)) if any(_NOTHING.search(error) for error in errors) else None
 
 
 def install(stage: Stage) -> None:
@@ -45,8 +49,13 @@ def _selecting_nothing(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dic
 def _emptied(mode: Mode, value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_emptied(mode, one) for one in value)
-    if not isinstance(value, torch.Tensor) or value.dtype != torch.bool:
+    if not isinstance(value, torch.Tensor) or value.dtype != torch.bool or not _depends_on_data(mode, value):
         return value
     nothing = torch.zeros_like(value)
     mode.births[nothing] = mode.birth(value)
     return nothing
+
+
+def _depends_on_data(mode: Mode, mask: Any) -> bool:
+    """A batch may leave a mask empty, or a model that scores low; one made of plain numbers is as it is."""
+    return any(birth.operation in ("DataLoader", "parameter") for birth in mode.birth(mask).ancestors())

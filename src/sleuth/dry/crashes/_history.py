@@ -108,6 +108,8 @@ def _shape_made(birth: Birth, before: Birth | None) -> str:
 
 
 def _device_made(birth: Birth, before: Birth | None) -> str:
+    if before is None and birth.code is None:
+        return f"{_words.shape(birth.shape)} was there before, on {birth.device}"
     if before is None:
         return f"{_words.maker(birth)} made {_words.shape(birth.shape)} on {birth.device}"
     return f"{_words.maker(birth)} moved it to {birth.device}"

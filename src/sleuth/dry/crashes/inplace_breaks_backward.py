@@ -14,6 +14,11 @@ _WORDS = re.compile(r"modified by an inplace operation: \[[\w.]+ \[([\d, ]*)\]\]
 # Their derivative is computed from their result, so that they keep it.
 _KEEP_THEIR_RESULT = {"relu", "sigmoid", "tanh", "exp", "sqrt", "softmax", "log_softmax", "rsqrt", "reciprocal", "elu"}
 
+_VIEWS = {
+    *("view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze", "transpose", "permute", "t", "T", "mT"),
+    *("getitem", "select", "narrow", "chunk", "split", "unbind", "expand", "expand_as", "view_as", "diagonal"),
+}
+
 
 def explain(crash: Crash) -> Finding | None:
     found = _WORDS.search(crash.message)
@@ -34,15 +39,19 @@ def explain(crash: Crash) -> Finding | None:
 def _changed(loss: Birth, shape: tuple[int, ...], node: str) -> Birth | None:
     """Of all that were changed in place on the way to the loss, the one that fits what backward says best."""
     inplace = [one for one in loss.ancestors() if one.operation.endswith("_") and one.parents]
-    fitting = [one for one in inplace if one.shape == shape] or inplace
-    named = [one for one in fitting if any(_recorded.is_of(before, node) for before in one.parents[:1])] if node else []
-    return next(iter([*named, *fitting]), None)
+    named = [one for one in inplace if node and _recorded.is_of(_viewed(one.parents[0]), node)]
+    return next(iter([*named, *(one for one in inplace if one.shape == shape), *inplace]), None)
+
+
+def _viewed(birth: Birth) -> Birth:
+    """The tensor itself, where this is only a view of it."""
+    return next((one for one in _history.line(birth) if one.operation not in _VIEWS), birth)
 
 
 def _by_a_line(crash: Crash, changed: Birth, loss: Birth) -> Finding:
-    before = changed.parents[0]
+    before = _viewed(changed.parents[0])
     user = _needs(before, changed, loss)
-    how = _words.operation(changed.operation)
+    how = _words.maker(changed) if _in_a_layer(changed) else _words.operation(changed.operation)
     needed = f"{_words.operation(user.operation)} needs the value it had" if user is not None else "backward needs it"
     line = f" on line {changed.place.line}" if changed.place is not None else ""
     return told(
@@ -68,7 +77,14 @@ def _needs(before: Birth, changed: Birth, loss: Birth) -> Birth | None:
     return next(users, None)
 
 
+def _in_a_layer(changed: Birth) -> bool:
+    """Was it a layer of torch's, made with inplace=True?"""
+    return bool(changed.layer) and _words.is_of_torch(changed.layer)
+
+
 def _fix(changed: Birth) -> Fix:
+    if _in_a_layer(changed):
+        return Fix(f"{_words.class_of(changed.layer)}(inplace=False)")
     text = (changed.place.code or "") if changed.place is not None else ""
     for sign in ("+", "-", "*", "/"):
         target, found, value = text.partition(f" {sign}= ")
@@ -76,7 +92,7 @@ def _fix(changed: Birth) -> Fix:
             return Fix(f"make a new tensor: `{target} = {target} {sign} {value}`")
     if changed.operation == "setitem_":
         return Fix("make a new tensor, e.g. with torch.where(), or change a .clone() of it")
-    return Fix(f"make a new tensor: {changed.operation.rstrip('_')} without the underscore (or inplace=False)")
+    return Fix(f"make a new tensor: {changed.operation.rstrip('_')}() instead of {changed.operation}()")
 
 
 def _weight_stepped(crash: Crash, shape: tuple[int, ...]) -> tuple[str, Birth] | None:

@@ -27,7 +27,7 @@ def explain(crash: Crash) -> Finding | None:
     return told(
         "modules-in-plain-list",
         crash,
-        title=f"the layers in self.{holder.attribute} were left on the CPU: torch does not see them in a plain {holder.kind}",
+        title=f"torch does not see the layers in the plain {holder.kind} self.{holder.attribute}: they stay on the CPU",
         evidence=found.evidence,
         chain=[*found.chain, Link(f"{holder.dotted} is a plain {holder.kind} of layers", where)],
         fixes=[_fix(holder, written)],

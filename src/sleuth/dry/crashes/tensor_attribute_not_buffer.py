@@ -40,7 +40,8 @@ def explain(crash: Crash) -> Finding | None:
 
 def _made_with_the_network(history: tuple[Birth, ...]) -> bool:
     """A tensor that a method made later was there for no move to leave behind."""
-    return any(one.code is not None and one.code.co_name == "__init__" for one in history)
+    was_there_before = all(one.code is None for one in history if not one.parents)
+    return was_there_before or any(one.code is not None and one.code.co_name == "__init__" for one in history)
 
 
 def _fix(attribute: str, written: tuple[str, ast.Assign | ast.AnnAssign] | None) -> Fix:

@@ -35,9 +35,14 @@ def explain(crash: Crash) -> Finding | None:
 
 def _fix(crash: Crash, found: Stray, origin: Birth) -> Fix:
     device = _device(crash, found, origin)
-    title = f"make it where its companions are: device={device}"
+    title = f"make it where its companions are: device={device or 'x.device'}"
     node = _scene.expression(origin.code, origin.instruction) if origin.code is not None else None
-    if origin.code is None or not isinstance(node, ast.Call) or any(one.arg == "device" for one in node.keywords):
+    if (
+        not device
+        or origin.code is None
+        or not isinstance(node, ast.Call)
+        or any(one.arg == "device" for one in node.keywords)
+    ):
         return Fix(title)
     if origin.operation in _OF_OTHER_DATA:
         return Fix(title, (_edits.put_behind(origin.code.co_filename, node, f".to({device})"),))
@@ -46,7 +51,7 @@ def _fix(crash: Crash, found: Stray, origin: Birth) -> Fix:
 
 
 def _device(crash: Crash, found: Stray, origin: Birth) -> str:
-    """Of a tensor that the same function was given: it is where the work is done."""
+    """Of a tensor that the same function was given: it is where the work is done. "" where there is none."""
     from torch import Tensor
 
     for spot in _scene.users_spots(crash):
@@ -58,4 +63,4 @@ def _device(crash: Crash, found: Stray, origin: Birth) -> str:
             birth = crash.stage.births[value] if isinstance(value, Tensor) else None
             if birth is not None and birth.device == found.wanted:
                 return f"{name}.device"
-    return "x.device"
+    return ""

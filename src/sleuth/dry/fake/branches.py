@@ -23,7 +23,9 @@ _END_SIGN = re.compile(r"finish|done|stop|converge|terminat", re.IGNORECASE)
 _TORCH = os.path.dirname(torch.__file__) + os.sep
 # Where torch itself turns a tensor into a number: the question is asked further out.
 _PASSES_ON = tuple(
-    _TORCH + name for name in ("_tensor.py", "overrides.py", "_ops.py", "functional.py", "utils/_", "_subclasses", "_C")
+    _TORCH + os.path.join(*name.split("/"))
+    for name in """_tensor.py overrides.py _ops.py _compile.py functional.py utils/_python_dispatch.py utils/_device.py
+    utils/_contextlib.py _subclasses _dynamo""".split()
 )
 _PASSES_ON += (os.path.dirname(os.path.dirname(__file__)) + os.sep,)
 _ALWAYS_WELL = _TORCH + "testing"

@@ -34,7 +34,7 @@ def of(stage: Stage, func: Any, operation: Operation, args: tuple[Any, ...], kwa
         return hollow.ANYTHING
     name = operation.name
     if name in ("eq", "ne") and len(args) > 1:
-        return _compared(stage, name, first, args[1])
+        return _compared(name, first, args[1])
     if name in ("isnan", "isinf"):
         return False
     if name in ("logical_not", "bitwise_not") and first.dtype is torch.bool:
@@ -75,7 +75,7 @@ def _guess(tensor: torch.Tensor) -> Any:
     return hollow.ANYTHING if guess is hollow.KNOWN else guess
 
 
-def _compared(stage: Stage, name: str, first: torch.Tensor, other: Any) -> Any:
+def _compared(name: str, first: torch.Tensor, other: Any) -> Any:
     """`x == x` and `x.abs() != inf` are how isnan, isinf and isfinite are made."""
     if other is first or (isinstance(other, float) and math.isinf(other)):
         is_itself = other is first

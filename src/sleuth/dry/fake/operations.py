@@ -39,7 +39,6 @@ class Operation:
     growing: bool
     exact_floats: bool
     changed: tuple[tuple[int, str], ...]
-    returns_changed: bool
 
 
 @cache
@@ -66,7 +65,6 @@ def of(func: Any) -> Operation:
         # A scale of 1.5 or a step of 0.1 decides a shape; a learning rate does not.
         exact_floats="upsample" in name or not any("Tensor" in str(argument.type) for argument in schema.arguments),
         changed=writes,
-        returns_changed=bool(writes) and returns_alias,
     )
 
 

@@ -73,6 +73,13 @@ class Jitted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._compiled, name)
 
+    def trace(self, *args: Any, **kwargs: Any) -> Any:
+        """By name, like `lower`: this is how JAX tells what `jit` has made from other functions."""
+        return self._compiled.trace(*args, **kwargs)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        return self._compiled.lower(*args, **kwargs)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _is_traced((args, kwargs)):
             return self._compiled(*args, **kwargs)

@@ -45,6 +45,7 @@ class Meter(TorchDispatchMode):
         self.flops = 0
         self.training_flops = 0
         self._facts: dict[Any, tuple[bool, Formula | None]] = {}
+        self._failed = False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is _DEVICE and hasattr(args[0], "fake_device"):
@@ -56,11 +57,20 @@ class Meter(TorchDispatchMode):
         makes_new, count = facts
         if (makes_new or count is not None) and self.stage.now_on != _NOWHERE:
             with torch._C.DisableTorchFunction():
-                if count is not None:
-                    self._spend(count(*args, **(kwargs or {}), out_val=result))
-                if makes_new:
-                    self._see(result, args)
+                self._book(count, makes_new, args, kwargs or {}, result)
         return result
+
+    def _book(self, count: Any, makes_new: bool, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        """A tensor that cannot be booked is left out of the books: the program goes on."""
+        try:
+            if count is not None:
+                self._spend(count(*args, **kwargs, out_val=result))
+            if makes_new:
+                self._see(result, args)
+        except Exception as error:
+            if not self._failed:
+                self._failed = True
+                self.stage.journal.write("broken", what=f"memory: {type(error).__name__}: {error}")
 
     def _spend(self, flops: int) -> None:
         self.flops += flops
@@ -76,11 +86,8 @@ class Meter(TorchDispatchMode):
                     self._note(one, args)
 
     def _note(self, tensor: torch.Tensor, args: tuple[Any, ...]) -> None:
-        try:
-            storage = tensor.untyped_storage()
-        except (NotImplementedError, RuntimeError):  # a sparse tensor has none of its own
-            return
-        if self.ledger.block(storage) is None:
+        storage = _storage(tensor)
+        if storage is not None and self.ledger.block(storage) is None:
             self.enter(tensor, storage, self._where(args), self._kind(args))
 
     def enter(self, tensor: torch.Tensor, storage: Any, device: str, kind: str) -> None:
@@ -97,7 +104,8 @@ class Meter(TorchDispatchMode):
         if _in_backward():
             # The last of them is one that the forward pass kept; a gradient may come from another card.
             for tensor in _tensors(args):
-                block = self.ledger.block(tensor.untyped_storage())
+                storage = _storage(tensor)
+                block = None if storage is None else self.ledger.block(storage)
                 if block is not None and block.account.memory.name != _CPU:
                     where = block.account.memory.name
         return where
@@ -106,6 +114,14 @@ class Meter(TorchDispatchMode):
         if torch.is_grad_enabled() and (self.forwards or any(tensor.requires_grad for tensor in _tensors(args))):
             return ACTIVATIONS
         return TEMPORARY if self.forwards or self.stepping or _in_backward() else DATA
+
+
+def _storage(tensor: torch.Tensor) -> Any:
+    """What holds its numbers; a sparse tensor has nothing of its own."""
+    try:
+        return tensor.untyped_storage()
+    except (NotImplementedError, RuntimeError):
+        return None
 
 
 class Moments(Watcher):

@@ -21,6 +21,7 @@ def install(stage: Stage) -> None:
     after_import(stage, "torch.distributed.fsdp", lambda module: _patch(stage, module))
     for name in ("torch.distributed.tensor.parallel", "torch.distributed.tensor.parallel.api"):
         after_import(stage, name, lambda module: stage.patches.set(module, "parallelize_module", _parallelised))
+    after_import(stage, "torch.distributed.tensor", lambda module: _distributing(stage, module))
 
 
 def _patch(stage: Stage, module: Any) -> None:
@@ -125,6 +126,16 @@ def _fully_shard(stage: Stage, marker: Any) -> Any:
         return module
 
     return fully_shard
+
+
+def _distributing(stage: Stage, module: Any) -> None:
+    """`distribute_tensor(...)`: the tensor goes on whole, on the devices of its mesh."""
+
+    def distribute_tensor(tensor: Any, device_mesh: Any = None, *args: Any, **kwargs: Any) -> Any:
+        kind = getattr(device_mesh, "device_type", None) or stage.devices.kind
+        return tensor.detach().to(kind).requires_grad_(tensor.requires_grad)
+
+    stage.patches.set(module, "distribute_tensor", distribute_tensor)
 
 
 def _parallelised(module: Any, *args: Any, **kwargs: Any) -> Any:

@@ -211,15 +211,15 @@ class Mode(TorchFunctionMode):
 
     def _settle_results(self, call: Call, func: Any, args: tuple[Any, ...], result: Any, label: str) -> None:
         first = args[0] if args else None
-        operation = call.operation
-        if any(argument.name == "inplace" and argument.value is True for argument in call.arguments):
-            operation = f"{operation.rstrip('_')}_"
-        in_place = _is_in_place(operation)
+        in_place = _is_in_place(call.operation)
         if in_place and (result is None or isinstance(first, list | tuple)):
             self._settle_changed(call, list(tensors_in(first)))
         for made in tensors_in(result):
             known = self.births[made]
-            if known is not None and not (made is first and in_place):
+            operation = call.operation
+            if made is first and not in_place and _asked_to_be_in_place(call):
+                operation = f"{operation}_"
+            if known is not None and not (made is first and _is_in_place(operation)):
                 continue  # handed through
             at = META if made.is_meta and not self.stage.fake else label
             birth = Birth(
@@ -280,6 +280,14 @@ def _is_in_place(name: str) -> bool:
     if name.startswith("__") and name.endswith("__"):
         return name in _IN_PLACE
     return name.endswith("_") and not name.endswith("__")
+
+
+def _asked_to_be_in_place(call: Call) -> bool:
+    """`F.relu(x, inplace=True)`; layers give it by its position, which is the last."""
+    return any(
+        argument.value is True and (argument.name == "inplace" or argument is call.arguments[-1])
+        for argument in call.arguments
+    )
 
 
 _IN_PLACE = {f"__i{name}__" for name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()} | {

@@ -67,8 +67,11 @@ def install(stage: Stage, for_good: bool = False) -> None:
 def _watch_imports(patches: Patches, first: AfterImport, last: WrittenModules) -> None:
     sys.meta_path.insert(0, first)
     sys.meta_path.append(last)
-    patches.later(lambda: sys.meta_path.remove(first))
-    patches.later(lambda: sys.meta_path.remove(last))
+    patches.later(lambda: sys.meta_path.__setitem__(slice(None), _without(sys.meta_path, first, last)))
+
+
+def _without(finders: list[Any], *ours: object) -> list[Any]:
+    return [finder for finder in finders if finder not in ours]
 
 
 def _redirect_files(patches: Patches, changes: Changes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchvision import datasets, transforms, utils
+from torchvision import datasets, models, ops, transforms, utils
 
-__all__ = ["datasets", "transforms", "utils"]
+__all__ = ["datasets", "models", "ops", "transforms", "utils"]
 __version__ = "0.28.0"

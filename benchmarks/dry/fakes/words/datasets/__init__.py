@@ -26,6 +26,8 @@ class Sequence:
 
 
 class Dataset:
+    builder_name = "csv"
+
     def __init__(self, columns: dict[str, list[Any]]) -> None:
         self._columns = columns
 
@@ -94,6 +96,14 @@ class DatasetDict(dict[str, Dataset]):
     @property
     def column_names(self) -> dict[str, list[str]]:
         return {name: split.column_names for name, split in self.items()}
+
+
+class IterableDataset:
+    """Named by those who ask whether theirs is one."""
+
+
+class IterableDatasetDict(dict[str, IterableDataset]):
+    """As above."""
 
 
 class _Chance(random.Random):

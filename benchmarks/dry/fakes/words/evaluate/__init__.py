@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-_NAMES = ("accuracy", "f1", "exact_match", "score", "overall_precision", "overall_recall", "overall_f1", "overall_accuracy")
+_NAMES = (
+    "accuracy",
+    "f1",
+    "exact_match",
+    "score",
+    "overall_precision",
+    "overall_recall",
+    "overall_f1",
+    "overall_accuracy",
+)
 
 
 class Metric:
