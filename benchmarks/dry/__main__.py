@@ -61,9 +61,9 @@ def fetched(name: str, commit: str, mirrors: Path | None) -> Path:
             address = f"https://github.com/{name}"
             subprocess.run(["git", f"--git-dir={repository}", "fetch", "--depth=1", address, commit], check=True)
         files = Path(draft) / "files"
-        packed = subprocess.run(
-            ["git", f"--git-dir={repository}", "archive", commit, ":(glob)**/*.py"], check=True, capture_output=True
-        )
+        wanted = [":(glob)**/*.py", ":(glob)**/.gitignore"]  # the latter keep folders that are empty otherwise
+        archive_of = ["git", f"--git-dir={repository}", "archive", commit]
+        packed = subprocess.run([*archive_of, *wanted], check=True, capture_output=True)
         with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
             archive.extractall(files)
         files.rename(folder)

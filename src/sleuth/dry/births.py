@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import CodeType
@@ -85,6 +86,8 @@ class Births:
     """The birth of every living tensor, by the tensor itself."""
 
     def __init__(self) -> None:
+        # The last that were changed in place: a result of that which nobody uses is in no history.
+        self.changed: deque[Birth] = deque(maxlen=1000)
         self._known: dict[int, tuple[weakref.ref[Any], Birth]] = {}
 
     def __getitem__(self, tensor: Any) -> Birth | None:
@@ -93,6 +96,8 @@ class Births:
 
     def __setitem__(self, tensor: Any, birth: Birth) -> None:
         key = id(tensor)
+        if birth.operation.endswith("_"):
+            self.changed.append(birth)
 
         def forget(reference: weakref.ref[Any]) -> None:
             entry = self._known.get(key)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import CodeType
+from typing import TYPE_CHECKING, Any
 
-from sleuth.dry.births import Call
+from sleuth.dry.births import Argument, Call
 from sleuth.findings import Place
 from sleuth.program import is_users, place_of
 
@@ -39,4 +41,33 @@ def crash_of(error: BaseException, stage: Stage) -> Crash:
         if is_users(traceback.tb_frame.f_code.co_filename):
             place = place_of(traceback.tb_frame.f_code, traceback.tb_lasti)
         traceback = traceback.tb_next
-    return Crash(error, place, getattr(error, "__sleuth_call__", None), stage)
+    call = getattr(error, "__sleuth_call__", None)
+    return Crash(error, place, call or _call_of_a_layer(error, stage), stage)
+
+
+def _call_of_a_layer(error: BaseException, stage: Stage) -> Call | None:
+    """A layer of torch's own that looked at what it was given and refused it, before anything was computed."""
+    traceback, call = error.__traceback__, None
+    where: tuple[CodeType | None, int] = (None, 0)
+    while traceback is not None:
+        frame = traceback.tb_frame
+        layer = frame.f_locals.get("self")
+        if is_users(frame.f_code.co_filename):
+            call, where = None, (frame.f_code, traceback.tb_lasti)
+        elif frame.f_code.co_name == "forward" and type(layer).__module__.startswith("torch.nn.modules"):
+            given = [one for name, one in frame.f_locals.items() if name != "self"]
+            births = [stage.mode.birth(tensor) for tensor in _tensors(given)]
+            arguments = tuple(Argument(str(number), birth) for number, birth in enumerate(births))
+            call = Call(type(layer).__name__.lower(), arguments, type(layer).__name__, *where)
+        traceback = traceback.tb_next
+    return call if call is not None and call.arguments else None
+
+
+def _tensors(values: Iterable[Any]) -> Iterator[Any]:
+    import torch
+
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)

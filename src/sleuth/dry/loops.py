@@ -124,6 +124,7 @@ def _rounds(stage: Stage, iterable: Iterable[Any], file: str, line: int) -> Iter
     _use_up(iterable)
     if total is not None and pace.rounds >= total:
         return
+    stage.shortened |= set() if total is None else {total}
     if total is not None and isinstance(iterable, range | list | tuple):
         stage.journal.assume(_header(file, line), f"loop: {pace.rounds} rounds and the last of {total:,}")
         yield iterable[-1]

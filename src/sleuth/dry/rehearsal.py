@@ -48,8 +48,7 @@ def rehearse(
     progress: Callable[[str], object] = lambda what: None,
 ) -> Rehearsal:
     """Rehearse the program. `numbers`: real, fake, or auto: real where affordable. `in_corners`: all if None."""
-    import torch._dynamo  # noqa: F401  every program needs it with its first optimiser: once, here, for all re-runs
-
+    _import_once()
     with tempfile.TemporaryDirectory(prefix="sleuth-dry-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder)
         scenario = replace(wanted, numbers="fake" if numbers == "fake" else "real")
@@ -71,6 +70,19 @@ def rehearse(
                 found += _new(found, outcome, name)
     kept = tuple(finding for finding in found if not silenced(finding, ignore))
     return Rehearsal(Report("dry", wanted.target, kept), plain, scenario, visited)
+
+
+def _import_once() -> None:
+    """What every rehearsal needs, here: each starts as a copy of this process. Any optimiser needs torch._dynamo."""
+    import torch._dynamo  # noqa: F401
+
+    from sleuth.dry import acts, crashes, frameworks, loaders, loops, stage  # noqa: F401
+    from sleuth.dry.fake import engine  # noqa: F401
+    from sleuth.dry.memory import meter  # noqa: F401
+    from sleuth.dry.pretend import cuda, distributed, libraries, mps  # noqa: F401
+    from sleuth.dry.safe import guard  # noqa: F401
+
+    crashes.in_order()
 
 
 def hold(scenario: Scenario, scratch: Path, show_output: bool = False) -> Outcome:

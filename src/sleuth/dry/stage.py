@@ -62,6 +62,8 @@ class Stage:
         self.mode: Any = None
         # The batch a DataLoader gave last (`loaders.Dealt`).
         self.dealt: Any = None
+        # How much there was of what was gone through in part only: samples, batches, rounds.
+        self.shortened: set[int] = set()
         self.purse = Purse(self)
 
     def tell(self, what: str, *said: Any) -> None:
@@ -148,6 +150,8 @@ def conclude(error: BaseException | None, stage: Stage) -> None:
         if dealt is not None and dealt.is_last and dealt.size != dealt.usual and dealt.number:
             stage.journal.write("last batch", size=dealt.size, usual=dealt.usual, samples=dealt.samples)
         crash = crash_of(error, stage)
+        if crashes.is_of_rounds_left_out(crash):
+            how, detail = "cannot go on", f"rounds were left out, and it counts them; {detail}"
         finding = crashes.explained(crash) if refused is None else None
         if finding is not None:
             stage.journal.finding(finding)

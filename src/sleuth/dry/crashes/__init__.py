@@ -12,10 +12,11 @@ from functools import cache
 from types import ModuleType
 
 from sleuth.dry.crash import Crash
+from sleuth.dry.crashes._left_out import is_of_rounds_left_out
 from sleuth.dry.crashes._outside import is_outside
 from sleuth.findings import Finding
 
-__all__ = ["explained", "in_order", "is_outside"]
+__all__ = ["explained", "in_order", "is_of_rounds_left_out", "is_outside"]
 
 
 @cache
@@ -46,7 +47,7 @@ def explained(crash: Crash) -> Finding | None:
     from sleuth.dry import frameworks
     from sleuth.dry.crashes import _certainty
 
-    if is_outside(crash.error):
+    if is_outside(crash.error) or is_of_rounds_left_out(crash):
         return None
     known = frameworks.explain(crash)
     if known is not None:

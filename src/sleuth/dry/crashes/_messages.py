@@ -37,7 +37,7 @@ _DEVICES = re.compile(
     r"Expected all tensors to be on the same device|are not at the same device|"
     r"Input type \(torch\.(?:cuda\.)?\w+Tensor\) and (?:weight|bias) type \(torch\.(?:cuda\.)?\w+Tensor\)|"
     r"should be either on .*same device|assign a gradient with device type|device type for generator|"
-    r"must be on the same device|at least two devices|cannot pin"
+    r"(?:must|to) be on the same device|at least two devices|cannot pin"
 )
 
 

@@ -22,7 +22,9 @@ def explain(crash: Crash) -> Finding | None:
             chain=found.chain,
             fixes=[_use.followed_by(crash, found.birth, f".to(torch.{found.wanted})", "")],
         )
-    birth = next((one for one in births_of(crash) if not _history.is_weight(one)), None)
+    births = [one for one in births_of(crash) if not _history.is_weight(one)]
+    # Of `x[i]` it is the index whose type is wrong.
+    birth = next(reversed(births) if "used as indices" in crash.message else iter(births), None)
     if birth is None or crash.call is None:
         return told("dtype-mismatch", crash, title=crash.message.splitlines()[0])
     return told(

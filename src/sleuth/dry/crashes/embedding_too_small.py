@@ -7,6 +7,7 @@ from typing import Any
 from sleuth.dry.crash import Crash
 from sleuth.dry.crashes import _history, _making, _scene, _words
 from sleuth.dry.crashes._told import told
+from sleuth.dry.fake.hollow import is_hollow
 from sleuth.findings import Evidence, Finding, Fix, Link
 
 REFINES = ("index_out_of_bounds",)
@@ -41,7 +42,12 @@ def explain(crash: Crash) -> Finding | None:
 
 
 def _extremes(crash: Crash, indices: Any) -> tuple[int, int] | None:
-    if crash.stage.fake or indices is None or not hasattr(indices, "min") or not indices.numel():
+    if (
+        indices is None
+        or (crash.stage.fake and is_hollow(indices))
+        or not hasattr(indices, "min")
+        or not indices.numel()
+    ):
         return None
     return int(indices.min()), int(indices.max())
 

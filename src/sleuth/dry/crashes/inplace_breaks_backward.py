@@ -28,7 +28,7 @@ def explain(crash: Crash) -> Finding | None:
     sizes, node = found.groups() if found is not None else ("", None)
     shape = tuple(int(size) for size in sizes.split(",") if size.strip())
     stepped = _weight_stepped(crash, shape)
-    changed = None if stepped is not None else _changed(call.births[0], shape, node or "")
+    changed = None if stepped is not None else _changed(crash, call.births[0], shape, node or "")
     if stepped is not None:
         return _by_the_optimiser(crash, stepped)
     if changed is None:
@@ -36,9 +36,12 @@ def explain(crash: Crash) -> Finding | None:
     return _by_a_line(crash, changed, call.births[0])
 
 
-def _changed(loss: Birth, shape: tuple[int, ...], node: str) -> Birth | None:
-    """Of all that were changed in place on the way to the loss, the one that fits what backward says best."""
-    inplace = [one for one in loss.ancestors() if one.operation.endswith("_") and one.parents]
+def _changed(crash: Crash, loss: Birth, shape: tuple[int, ...], node: str) -> Birth | None:
+    """Of all on the way to the loss that were changed in place, the one that fits what backward says best."""
+    way = list(loss.ancestors())
+    known = set(map(id, way))
+    aside = [one for one in reversed(crash.stage.births.changed) if one.parents and id(one.parents[0]) in known]
+    inplace = [one for one in way if one.operation.endswith("_") and one.parents] + aside
     named = [one for one in inplace if node and _recorded.is_of(_viewed(one.parents[0]), node)]
     return next(iter([*named, *(one for one in inplace if one.shape == shape), *inplace]), None)
 

@@ -41,7 +41,7 @@ class Account:
     def at_peak(self) -> int:
         """What was held when the device held the most."""
         peak = self.memory.peak_at
-        alive = sum(block.size for block in self.held if block.born <= peak)
+        alive = sum(block.size for block in tuple(self.held) if block.born <= peak)
         return alive + (self.left if self.left_since == peak else 0)
 
 

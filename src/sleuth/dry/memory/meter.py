@@ -47,6 +47,11 @@ class Meter(TorchDispatchMode):
         self._facts: dict[Any, tuple[bool, Formula | None]] = {}
         self._failed = False
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here, and torch's guard against it takes longer than the call."""
+        return False
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is _DEVICE and hasattr(args[0], "fake_device"):
             return args[0].fake_device  # asked several times a call: not worth the way down to the fake tensors

@@ -67,6 +67,9 @@ class Owners:
     def _is(self, tensor: Any, kind: str) -> None:
         if not isinstance(tensor, torch.Tensor) or tensor.layout is not torch.strided:
             return
-        block = self._ledger.block(tensor.untyped_storage())
+        try:
+            block = self._ledger.block(tensor.untyped_storage())
+        except NotImplementedError:  # a tensor inside vmap or grad is a wrapper around another
+            return
         if block is not None:
             self._ledger.becomes(block, kind)

@@ -98,6 +98,10 @@ class DatasetDict(dict[str, Dataset]):
         return {name: split.column_names for name, split in self.items()}
 
 
+class Value:
+    """Named by those who change the type of a column."""
+
+
 class IterableDataset:
     """Named by those who ask whether theirs is one."""
 
