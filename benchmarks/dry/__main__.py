@@ -103,6 +103,7 @@ def rehearsed(repository: Path, name: str, script: dict[str, Any]) -> dict[str, 
     return {
         "project": name,
         "script": script["path"],
+        "options": script.get("options", []),
         "arguments": script.get("arguments", []),
         "backend": script.get("backend", ""),
         "told": told,
@@ -145,7 +146,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     ]
     for row in rows:
         how = "; ".join(row["told"]).removeprefix("sleuth: ").partition(";")[0]
-        script = " ".join([row["script"], *row["arguments"], row["backend"]]).strip()
+        script = " ".join([*row["options"], row["script"], *row["arguments"], row["backend"]]).strip()
         found = "; ".join(row["findings"]) or "nothing"
         lines.append(f"| {row['project']} | {script} | {how} | {found} | {row['seconds']} |")
     return "\n".join(lines) + "\n"

@@ -13,6 +13,7 @@ from torch.nn.modules import module as modules
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils import checkpoint
 
+from sleuth.dry import births
 from sleuth.dry.births import Argument, Birth, Call
 from sleuth.dry.pretend.devices import CPU
 from sleuth.dry.pretend.mode import tensors_in
@@ -60,6 +61,7 @@ class _Layers:
 
     def _root(self, module: Any) -> None:
         stage = self.stage
+        stage.first_forward = stage.first_forward or births.now()
         stage.acts["forward"] += 1
         if any(module is known for known in stage.models):
             return

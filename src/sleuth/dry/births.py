@@ -18,6 +18,11 @@ _FARTHEST = 400
 _numbers = itertools.count(1)
 
 
+def now() -> int:
+    """A number between those of the births before and after."""
+    return next(_numbers)
+
+
 @dataclass(eq=False, slots=True)
 class Birth:
     """How a tensor came to be. `parents` are the births of the tensors the operation was given."""

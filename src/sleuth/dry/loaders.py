@@ -79,7 +79,7 @@ def _paced(stage: Stage, batches: Iterator[Any], where: tuple[Any, int]) -> Iter
             batch = next(batches, _END)
         if batch is _END:
             return
-        stage.acts["batch"] += 1
+        _count(stage, sys._getframe(1))
         _settled(stage, batch, where)
         yield batch
         pace.round_done()
@@ -109,14 +109,20 @@ def _dealt(stage: Stage, loader: Any, where: tuple[Any, int]) -> Iterator[Any]:
         with _for_real(stage):
             batch = fetcher.fetch(last)
         is_last = skipped or enough or number + 1 == _length(loader)
-        stage.acts["batch"] += 1
+        _count(stage, sys._getframe(1))
         stage.dealt = Dealt(number, len(last), usual, _samples(loader), is_last)
         _settled(stage, batch, where)
         yield batch
         pace.round_done()
         if skipped:
             _say(stage, where, pace.rounds, _length(loader))
+            stage.shortened |= {count for count in (_length(loader), _samples(loader)) if count is not None}
             return
+
+
+def _count(stage: Stage, frame: FrameType | None) -> None:
+    stage.acts["batch"] += 1
+    stage.acts["batch by hand"] += _asked_by_hand(frame)
 
 
 def _asked_by_hand(frame: FrameType | None) -> bool:

@@ -31,7 +31,8 @@ class Pace:
         self.steps += now["step"] > before.get("step", 0)
         self.backwards += now["backward"] > before.get("backward", 0)
         self.forwards += now["forward"] > before.get("forward", 0)
-        self.dealt_by_a_loader = now["batch"] - before.get("batch", 0) == 1
+        by_hand = now["batch by hand"] - before.get("batch by hand", 0)
+        self.dealt_by_a_loader = now["batch"] - before.get("batch", 0) == 1 and not by_hand
         self._seen = dict(now)
 
     @property

@@ -55,6 +55,8 @@ class Stage:
         self.models: list[Any] = []
         self.layer = ""
         self.optimizers: list[Any] = []
+        # When a model was called first, among the numbers of the births.
+        self.first_forward = 0
         # Where the call under way takes place, e.g. "cuda:0"; whoever counts memory asks for it.
         self.now_on = "cpu"
         self.in_backward = 0
@@ -150,9 +152,9 @@ def conclude(error: BaseException | None, stage: Stage) -> None:
         if dealt is not None and dealt.is_last and dealt.size != dealt.usual and dealt.number:
             stage.journal.write("last batch", size=dealt.size, usual=dealt.usual, samples=dealt.samples)
         crash = crash_of(error, stage)
-        if crashes.is_of_rounds_left_out(crash):
-            how, detail = "cannot go on", f"rounds were left out, and it counts them; {detail}"
         finding = crashes.explained(crash) if refused is None else None
+        if finding is None and crashes.is_of_rounds_left_out(crash):
+            how, detail = "cannot go on", f"rounds were left out, and it counts them; {detail}"
         if finding is not None:
             stage.journal.finding(finding)
     place = None

@@ -57,7 +57,9 @@ def _emptied(mode: Mode, value: Any) -> Any:
 
 
 def _depends_on_data(mode: Mode, mask: Any) -> bool:
-    """A batch may leave a mask empty, or a model that scores low; one that prepares the data is as it is."""
-    return mode.stage.acts["forward"] > 0 or any(
-        birth.operation in ("DataLoader", "parameter") for birth in mode.birth(mask).ancestors()
+    """A batch may leave a mask empty, or a model that scores low; one of data that were there before is as it is."""
+    first = mode.stage.first_forward
+    return any(
+        birth.operation in ("DataLoader", "parameter") or (first and not birth.parents and birth.number > first)
+        for birth in mode.birth(mask).ancestors()
     )

@@ -47,12 +47,14 @@ def explained(crash: Crash) -> Finding | None:
     from sleuth.dry import frameworks
     from sleuth.dry.crashes import _certainty
 
-    if is_outside(crash.error) or is_of_rounds_left_out(crash):
+    if is_outside(crash.error):
         return None
     known = frameworks.explain(crash)
     if known is not None:
         return known
     for _, module in in_order():
+        if getattr(module, "FALLBACK", False) and is_of_rounds_left_out(crash):
+            return None
         finding = _asked(module, crash)
         if finding is not None:
             return _certainty.tempered(finding, crash)
