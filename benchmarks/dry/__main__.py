@@ -27,7 +27,8 @@ else:
 HERE = Path(__file__).resolve().parent
 CACHE = HERE / ".cache"
 RESULT = HERE.parent / "results" / "dry_scripts.json"
-LIMIT = 300
+# Seven rehearsals at the most, of a minute each.
+LIMIT = 600
 
 
 def main() -> None:

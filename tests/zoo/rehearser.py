@@ -16,9 +16,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-import torch._dynamo  # noqa: F401  which the first optimiser would import in every child
-
 from sleuth.cli import main
+from sleuth.dry import rehearsal
 
 TIMEOUT = 120
 
@@ -66,5 +65,6 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    rehearsal.prepare()
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)

@@ -1,6 +1,7 @@
 """A language model of the size and shape of GPT-2 small, trained on synthetic tokens, 8 x 1,024 at a time."""
 
 import argparse
+import time
 
 import torch
 from torch import nn
@@ -64,6 +65,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 model = Model().to(device)
 optimizer = torch.optim.AdamW(model.parameters(), lr=6e-4, betas=(0.9, 0.95), weight_decay=0.1)
 for step in range(args.steps):
+    began = time.perf_counter()
     tokens = torch.randint(args.vocabulary, (args.batch_size, args.context + 1), device=device)
     logits = model(tokens[:, :-1])
     loss = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
@@ -71,5 +73,7 @@ for step in range(args.steps):
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
+    seconds = time.perf_counter() - began
     if step % 10 == 0:
         print(step, loss.item())
+print("seconds of the last step:", seconds)

@@ -48,7 +48,7 @@ def rehearse(
     progress: Callable[[str], object] = lambda what: None,
 ) -> Rehearsal:
     """Rehearse the program. `numbers`: real, fake, or auto: real where affordable. `in_corners`: all if None."""
-    _import_once()
+    prepare()
     with tempfile.TemporaryDirectory(prefix="sleuth-dry-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder)
         scenario = replace(wanted, numbers="fake" if numbers == "fake" else "real")
@@ -72,7 +72,7 @@ def rehearse(
     return Rehearsal(Report("dry", wanted.target, kept), plain, scenario, visited)
 
 
-def _import_once() -> None:
+def prepare() -> None:
     """What every rehearsal needs, here: each starts as a copy of this process. Any optimiser needs torch._dynamo."""
     import torch._dynamo  # noqa: F401
 
