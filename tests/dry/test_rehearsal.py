@@ -163,7 +163,10 @@ def test_ctrl_c_ends_it_cleanly(tmp_path: Path) -> None:
     )
     assert process.stderr is not None
     process.stderr.readline()
-    time.sleep(4)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while not children.read_text().strip():
+        time.sleep(0.1)
+    time.sleep(1)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == 130
     assert "Traceback" not in process.stderr.read()

@@ -109,8 +109,10 @@ def _answer(best: _Probe | None, own: _Probe, card: int) -> Answer:
     if best is None:
         return Answer(None, f"largest batch: not even a batch of 1 is sure to fit a card of {in_bytes(card)}")
     need = estimate.need(best.peak)
+    # Where much room is left, larger ones took longer to rehearse than there was time.
+    least = "at least " if best.peak < _CLOSE / 2 * estimate.safe_room(card) else ""
     return Answer(
         best.batch,
-        f"largest batch: {best.batch:,} fits a card of {in_bytes(card)} "
+        f"largest batch: {least}{best.batch:,} fits a card of {in_bytes(card)} "
         f"(it needs {in_bytes(need.least)} to {in_bytes(need.most)}); the program's own is {own.batch:,}",
     )
