@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sleuth.findings import SCHEMA, Edit, Evidence, Finding, Fix, Link, Place, Report
@@ -39,6 +39,8 @@ def finding(**changes: Any) -> Finding:
     return Finding(**(least | changes))
 
 
+# Whole reports take long to make up where the machine is busy.
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(REPORTS)
 def test_a_report_comes_back_from_json_as_it_went(report: Report) -> None:
     text = json.dumps(report.to_json(), allow_nan=False)
