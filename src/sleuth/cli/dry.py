@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from sleuth.cli.refusal import Refusal
 
 TYPE_CHECKING = False
@@ -75,6 +77,8 @@ def execute(args: Namespace) -> int:
         if getattr(args, name) is None:
             setattr(args, name, value)
     scenario = _scenario(args)
+    if not hasattr(os, "fork"):
+        raise Refusal("a rehearsal needs a system that can fork processes, as Linux and macOS do")
     outlet = Outlet(chosen)
     try:
         program.find(scenario.target, scenario.arguments, scenario.module)

@@ -94,7 +94,6 @@ _ANYWHERE = {
     "_foreach_copy_",
     "_has_compatible_shallow_copy_type",
     "swap_tensors",
-    "broadcast_tensors_shapes",
     "register_post_accumulate_grad_hook",
 }
 
