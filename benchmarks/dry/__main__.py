@@ -43,9 +43,9 @@ def main() -> None:
             if options.only is None or options.only in f"{repository['name']}/{script['path']}":
                 rows.append(row := rehearsed(folder, repository["name"], script))
                 print(line(row), flush=True)
-    if options.only is None:
-        RESULT.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
-        RESULT.with_suffix(".md").write_text(table(rows), encoding="utf-8")
+                if options.only is None:
+                    RESULT.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
+                    RESULT.with_suffix(".md").write_text(table(rows), encoding="utf-8")
 
 
 def fetched(name: str, commit: str, mirrors: Path | None) -> Path:
