@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # One or two seconds on two cores of a laptop; forward passes only, the backward ones cost twice as much again.
 _MOST_OPERATIONS = 25e9
 _MOST_BYTES = 400 << 20
-_LOOK_EVERY = 64
+_LOOK_EVERY = 4
 _FACTORIES = {
     "zeros",
     "ones",
