@@ -32,7 +32,7 @@ def facts(done: Rehearsal) -> dict[str, Any]:
         "device": scenario.device,
         "cards": scenario.cards,
         "card_bytes": scenario.card_bytes,
-        "acts": plain.notes.get("ended", {}).get("acts", {}),
+        "acts": plain.acts,
         "corners": list(done.corners),
         "assumptions": [{"place": place_to_json(a.place), "what": a.what, "times": a.times} for a in plain.assumptions],
         "kept_off": [{"act": act, "what": what} for act, what in plain.kept_off],
@@ -45,14 +45,13 @@ def lines(done: Rehearsal) -> list[str]:
     from sleuth.dry import corners
 
     plain, scenario = done.plain, done.scenario
-    acts = plain.notes.get("ended", {}).get("acts", {})
     numbers = "real numbers" if scenario.numbers == "real" else "fake tensors (shapes, no numbers)"
     cards = {0: "without a card"}.get(scenario.cards, f"{scenario.cards} x {scenario.device}")
     if scenario.device == "cpu":
         cards = "on the CPU"
     told = [
         f"sleuth: rehearsed {_HOW[plain.how]} with {numbers}, {cards} of {scenario.card_bytes / (1 << 30):g} GB; "
-        f"{acts.get('step', 0)} training steps, {len(done.report.findings)} found"
+        f"{plain.acts.get('step', 0)} training steps, {len(done.report.findings)} found"
     ]
     if plain.how in ("cannot go on", "out of time"):
         told.append(f"  it ends here: {_end(plain)}")
@@ -67,10 +66,9 @@ def lines(done: Rehearsal) -> list[str]:
 
 
 def _end(outcome: Outcome) -> str:
-    ended = outcome.notes.get("ended", {})
-    place = ended.get("place")
+    place = outcome.end.get("place")
     where = f"{place['path']}:{place['line']} " if place else ""
-    return f"{where}{ended.get('detail', '')}".strip() or "nobody knows where"
+    return f"{where}{outcome.end.get('detail', '')}".strip() or "nobody knows where"
 
 
 def _assumption(one: Assumption) -> str:

@@ -14,10 +14,10 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 from torch.utils import checkpoint
 
 from sleuth.dry import births
-from sleuth.dry.births import Argument, Birth, Call
+from sleuth.dry.births import Argument, Birth, Call, users_line
 from sleuth.dry.pretend.devices import CPU
-from sleuth.dry.pretend.mode import tensors_in
-from sleuth.program import is_users, users_frame
+from sleuth.dry.tensors import tensors_in
+from sleuth.program import is_users
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -135,10 +135,8 @@ def _around(stage: Stage, roots: list[Any], act: Any) -> Any:
         return act()
     except Exception as error:
         if not hasattr(error, "__sleuth_call__"):
-            frame = users_frame(sys._getframe(1))
             arguments = tuple(Argument(str(i), stage.mode.birth(root)) for i, root in enumerate(roots))
-            code, instruction = (None, 0) if frame is None else (frame.f_code, frame.f_lasti)
-            error.__sleuth_call__ = Call("backward", arguments, "", code, instruction)  # type: ignore[attr-defined]
+            error.__sleuth_call__ = Call("backward", arguments, "", *users_line(sys._getframe(1)))  # type: ignore[attr-defined]
         raise
     finally:
         stage.in_backward -= 1

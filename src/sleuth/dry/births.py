@@ -7,15 +7,21 @@ import weakref
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from sleuth.findings import Place
-from sleuth.program import place_of
+from sleuth.program import place_of, users_frame
 
 # A history is told to a person; what lies further back than this does not explain anything any more.
 _FARTHEST = 400
 _numbers = itertools.count(1)
+
+
+def users_line(frame: FrameType | None) -> tuple[CodeType | None, int]:
+    """The code and instruction of the user's that this frame, or the nearest above it, stands at."""
+    users = users_frame(frame)
+    return (None, 0) if users is None else (users.f_code, users.f_lasti)
 
 
 def now() -> int:

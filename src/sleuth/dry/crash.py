@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sleuth.dry.births import Argument, Call
+from sleuth.dry.tensors import tensors_in
 from sleuth.findings import Place
 from sleuth.program import is_users, place_of
 
@@ -56,18 +56,8 @@ def _call_of_a_layer(error: BaseException, stage: Stage) -> Call | None:
             call, where = None, (frame.f_code, traceback.tb_lasti)
         elif frame.f_code.co_name == "forward" and type(layer).__module__.startswith("torch.nn.modules"):
             given = [one for name, one in frame.f_locals.items() if name != "self"]
-            births = [stage.mode.birth(tensor) for tensor in _tensors(given)]
+            births = [stage.mode.birth(tensor) for tensor in tensors_in(given)]
             arguments = tuple(Argument(str(number), birth) for number, birth in enumerate(births))
             call = Call(type(layer).__name__.lower(), arguments, type(layer).__name__, *where)
         traceback = traceback.tb_next
     return call if call is not None and call.arguments else None
-
-
-def _tensors(values: Iterable[Any]) -> Iterator[Any]:
-    import torch
-
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from _tensors(value)

@@ -7,7 +7,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from sleuth.dry.pretend.after_import import after_import
+from sleuth.dry.after_import import after_import
 
 if TYPE_CHECKING:
     from sleuth.dry.crash import Crash

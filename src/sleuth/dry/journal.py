@@ -71,6 +71,17 @@ class Outcome:
     # Everything else that was noted, the last of each kind: memory, table, ...
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
 
+    @property
+    def end(self) -> dict[str, Any]:
+        """What was noted at the end: how it was, where, why."""
+        return self.notes.get("ended", {})
+
+    @property
+    def acts(self) -> dict[str, int]:
+        """How often the program did what, e.g. step."""
+        acts: dict[str, int] = self.end.get("acts", {})
+        return acts
+
 
 def read(path: Path) -> Outcome:
     outcome = Outcome()

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from torch.utils.data import DataLoader, IterableDataset
 from torch.utils.data._utils.fetch import _MapDatasetFetcher
 
-from sleuth.dry.pace import Pace
+from sleuth.dry.births import users_line
+from sleuth.dry.pace import Pace, length
 from sleuth.dry.pretend.devices import CPU
-from sleuth.dry.pretend.mode import tensors_in
-from sleuth.program import is_users, place_of, users_frame
+from sleuth.dry.tensors import tensors_in
+from sleuth.program import is_users, place_of
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -51,8 +52,7 @@ def install(stage: Stage) -> None:
         plain_init(loader, *given, **kwargs)
 
     def iterate(loader: Any) -> Iterator[Any]:
-        frame = users_frame(sys._getframe(1))
-        where = (None, 0) if frame is None else (frame.f_code, frame.f_lasti)
+        where = users_line(sys._getframe(1))
         if isinstance(loader.dataset, IterableDataset) or loader.batch_sampler is None:
             return _paced(stage, iter(plain_iter(loader)), where)
         return _dealt(stage, loader, where)
@@ -108,15 +108,15 @@ def _dealt(stage: Stage, loader: Any, where: tuple[Any, int]) -> Iterator[Any]:
         usual = usual or _usual(stage, loader) or len(samples)
         with _for_real(stage):
             batch = fetcher.fetch(last)
-        is_last = skipped or enough or number + 1 == _length(loader)
+        is_last = skipped or enough or number + 1 == length(loader)
         _count(stage, sys._getframe(1))
         stage.dealt = Dealt(number, len(last), usual, _samples(loader), is_last)
         _settled(stage, batch, where)
         yield batch
         pace.round_done()
         if skipped:
-            _say(stage, where, pace.rounds, _length(loader))
-            stage.shortened |= {count for count in (_length(loader), _samples(loader)) if count is not None}
+            _say(stage, where, pace.rounds, length(loader))
+            stage.shortened |= {count for count in (length(loader), _samples(loader)) if count is not None}
             return
 
 
@@ -163,13 +163,6 @@ def _plan(stage: Stage, loader: Any) -> Iterator[list[Any]]:
 def _usual(stage: Stage, loader: Any) -> int:
     """The program's own batch size, where the scenario wants another."""
     return getattr(loader.batch_sampler, "batch_size", 0) if stage.scenario.batch else 0
-
-
-def _length(loader: Any) -> int | None:
-    try:
-        return len(loader)
-    except TypeError:
-        return None
 
 
 def _samples(loader: Any) -> int | None:

@@ -14,7 +14,7 @@ from importlib.machinery import SourceFileLoader
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from sleuth.dry.pace import Pace
+from sleuth.dry.pace import Pace, length
 from sleuth.findings import Place
 from sleuth.program import Program, is_users, place_at
 
@@ -112,7 +112,7 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 def _rounds(stage: Stage, iterable: Iterable[Any], file: str, line: int) -> Iterator[Any]:
     """The items until the loop has shown what it does; of a sequence also the last."""
     pace = Pace(stage)
-    total = _length(iterable)
+    total = length(iterable)
     is_short = total is not None and total <= _SHORT
     for item in iterable:
         yield item
@@ -141,13 +141,6 @@ def _use_up(iterable: Iterable[Any]) -> None:
     for _ in iterable:
         if time.monotonic() > until:
             return
-
-
-def _length(iterable: Any) -> int | None:
-    try:
-        return len(iterable)
-    except TypeError:  # a DataLoader of an endless data set has a length that it does not tell
-        return None
 
 
 def _again(stage: Stage, wanted: Any, pace: Pace, endless: bool, file: str, line: int) -> Any:

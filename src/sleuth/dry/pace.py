@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -47,3 +47,11 @@ class Pace:
             or self.forwards >= few * _FORWARD_ROUNDS
             or (self.late and self.rounds >= few)
         )
+
+
+def length(iterable: Any) -> int | None:
+    """How much there is of it, where it tells: a DataLoader of an endless data set has a length and does not."""
+    try:
+        return len(iterable)
+    except TypeError:
+        return None

@@ -95,14 +95,10 @@ def hold(scenario: Scenario, scratch: Path, show_output: bool = False) -> Outcom
     if child == 0:
         _perform(scenario, path, scratch, show_output)
     with _ended_whatever_happens(child):
-        if not _wait(child, scenario.seconds + _GRACE):
-            return replace_how(journal.read(path), "out of time")
-    return journal.read(path)
-
-
-def replace_how(outcome: Outcome, how: str) -> Outcome:
-    if outcome.how == "died":
-        outcome.how = how
+        in_time = _wait(child, scenario.seconds + _GRACE)
+    outcome = journal.read(path)
+    if not in_time and outcome.how == "died":
+        outcome.how = "out of time"
     return outcome
 
 
@@ -187,9 +183,8 @@ def _placed_in_time(finding: Finding, outcome: Outcome) -> Finding:
 
 def _of_the_end(outcome: Outcome, scenario: Scenario) -> list[Finding]:
     """A rehearsal that did not come to its end, where that is the program's fault."""
-    ended = outcome.notes.get("ended", {})
-    place = place_from_json(ended.get("place"))
-    trained = any(ended.get("acts", {}).get(act) for act in ("forward", "backward", "step"))
+    place = place_from_json(outcome.end.get("place"))
+    trained = any(outcome.acts.get(act) for act in ("forward", "backward", "step"))
     if outcome.how == "out of time" and not trained and place is not None:
         return [
             handbook.finding(

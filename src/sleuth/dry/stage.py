@@ -22,6 +22,7 @@ from sleuth.dry.purse import Purse
 from sleuth.dry.safe import refusals
 from sleuth.dry.scenario import Scenario
 from sleuth.dry.watchers import Watcher
+from sleuth.findings import place_to_json
 
 
 class CannotGoOn(BaseException):
@@ -135,33 +136,29 @@ def play(scenario: Scenario, journal_path: Path, scratch: Path) -> int:
 def conclude(error: BaseException | None, stage: Stage) -> None:
     stage.tell("ended", error)
     how, detail = "ended", ""
+    crash = None if error is None else crash_of(error, stage)
     if isinstance(error, TooExpensive):
         how, detail = "too expensive", str(error)
     elif isinstance(error, CannotGoOn):
         how, detail = "cannot go on", str(error)
     elif isinstance(error, KeyboardInterrupt):
         how = "interrupted"
-    elif error is not None and not isinstance(error, Enough) and not _left_well(error):
+    elif crash is not None and not isinstance(error, Enough) and not _left_well(crash.error):
         how, detail = "raised", f"{type(error).__name__}: {error}"
-        refused = refusals.behind(error)
+        refused = refusals.behind(crash.error)
         if refused is not None:
             detail = f"it needs {refused}, which a rehearsal does not have; {detail}"
-        if refused is not None or crashes.is_outside(error):
+        if refused is not None or crashes.is_outside(crash.error):
             how = "cannot go on"
         dealt = stage.dealt
         if dealt is not None and dealt.is_last and dealt.size != dealt.usual and dealt.number:
             stage.journal.write("last batch", size=dealt.size, usual=dealt.usual, samples=dealt.samples)
-        crash = crash_of(error, stage)
         finding = crashes.explained(crash) if refused is None else None
         if finding is None and crashes.is_of_rounds_left_out(crash):
             how, detail = "cannot go on", f"rounds were left out, and it counts them; {detail}"
         if finding is not None:
             stage.journal.finding(finding)
-    place = None
-    if error is not None and how in ("cannot go on",):
-        place = crash_of(error, stage).place
-    from sleuth.findings import place_to_json
-
+    place = crash.place if crash is not None and how == "cannot go on" else None
     stage.journal.write("ended", how=how, detail=detail, place=place_to_json(place), acts=dict(stage.acts))
 
 
@@ -176,8 +173,6 @@ def _watch_the_clock(stage: Stage) -> None:
 
     def wait() -> None:
         time.sleep(max(0.0, stage.left()))
-        from sleuth.findings import place_to_json
-
         place = program.users_place(sys._current_frames().get(main or 0))
         stage.journal.write("ended", how="out of time", place=place_to_json(place), acts=dict(stage.acts), detail="")
         os._exit(0)

@@ -28,4 +28,4 @@ for _ in range(20):
     optimizer.step()
 
 scripted = torch.jit.trace(model, tokens[:2])
-scripted.save("/tmp/classifier.pt")
+scripted.save("classifier.pt")

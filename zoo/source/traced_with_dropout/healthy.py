@@ -29,4 +29,4 @@ for _ in range(20):
 
 model.eval()
 scripted = torch.jit.trace(model, tokens[:2])
-scripted.save("/tmp/classifier.pt")
+scripted.save("classifier.pt")

@@ -16,8 +16,7 @@ _EXPECTED = {"batchnorm-on-one-sample", "std-of-one-element", "does-not-fit-the-
 
 
 def scenario(plain: Scenario, outcome: Outcome) -> Scenario | None:
-    acts = outcome.notes.get("ended", {}).get("acts", {})
-    if not acts.get("batch") or plain.batch == 1:
+    if not outcome.acts.get("batch") or plain.batch == 1:
         return None
     return replace(plain, batch=1)
 

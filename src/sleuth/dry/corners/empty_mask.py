@@ -24,8 +24,7 @@ _NOTHING = re.compile(r"empty|zero|\b0 elements|numel\(\) == 0|with size 0\b", r
 
 
 def scenario(plain: Scenario, outcome: Outcome) -> Scenario | None:
-    acts = outcome.notes.get("ended", {}).get("acts", {})
-    return plain if acts.get("mask") else None
+    return plain if outcome.acts.get("mask") else None
 
 
 def told(finding: Finding) -> Finding | None:

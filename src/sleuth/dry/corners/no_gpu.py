@@ -13,8 +13,11 @@ TITLE = "on a machine without a GPU"
 
 
 def scenario(plain: Scenario, outcome: Outcome) -> Scenario | None:
-    acts = outcome.notes.get("ended", {}).get("acts", {})
-    return replace(plain, device="cpu", cards=0) if acts.get("asked for a card") and plain.device != "cpu" else None
+    return (
+        replace(plain, device="cpu", cards=0)
+        if outcome.acts.get("asked for a card") and plain.device != "cpu"
+        else None
+    )
 
 
 def told(finding: Finding) -> Finding | None:

@@ -13,8 +13,7 @@ TITLE = "on two GPUs"
 
 
 def scenario(plain: Scenario, outcome: Outcome) -> Scenario | None:
-    acts = outcome.notes.get("ended", {}).get("acts", {})
-    return replace(plain, cards=2) if acts.get("counted cards") and plain.cards == 1 else None
+    return replace(plain, cards=2) if outcome.acts.get("counted cards") and plain.cards == 1 else None
 
 
 def told(finding: Finding) -> Finding | None:

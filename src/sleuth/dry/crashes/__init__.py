@@ -5,12 +5,12 @@ asked after all that are not."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import sys
 import traceback
 from functools import cache
 from types import ModuleType
 
+from sleuth import refinement
 from sleuth.dry.crash import Crash
 from sleuth.dry.crashes._left_out import is_of_rounds_left_out
 from sleuth.dry.crashes._outside import is_outside
@@ -22,24 +22,7 @@ __all__ = ["explained", "in_order", "is_of_rounds_left_out", "is_outside"]
 @cache
 def in_order() -> tuple[tuple[str, ModuleType], ...]:
     """All of them, each before those that it refines."""
-    modules = {
-        info.name: importlib.import_module(f"{__name__}.{info.name}")
-        for info in pkgutil.iter_modules(__path__)
-        if not info.name.startswith("_")
-    }
-    placed: dict[str, ModuleType] = {}
-
-    def place(name: str) -> None:
-        if name in placed:
-            return
-        for other, module in modules.items():
-            if name in getattr(module, "REFINES", ()):
-                place(other)
-        placed[name] = modules[name]
-
-    for name in sorted(modules, key=lambda name: (getattr(modules[name], "FALLBACK", False), name)):
-        place(name)
-    return tuple((name.replace("_", "-"), module) for name, module in placed.items())
+    return refinement.in_order(sys.modules[__name__])
 
 
 def explained(crash: Crash) -> Finding | None:

@@ -12,13 +12,13 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from sleuth.dry.births import users_line
 from sleuth.dry.memory import as_on_card, estimate, note
 from sleuth.dry.memory.flops import Formula, formula
 from sleuth.dry.memory.ledger import ACTIVATIONS, DATA, TEMPORARY, Ledger
 from sleuth.dry.memory.owners import Owners
 from sleuth.dry.memory.summary import Table
 from sleuth.dry.watchers import Watcher
-from sleuth.program import users_frame
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -97,8 +97,7 @@ class Meter(TorchDispatchMode):
 
     def enter(self, tensor: torch.Tensor, storage: Any, device: str, kind: str) -> None:
         """Into the books with a storage that is not in them."""
-        frame = users_frame(sys._getframe(2))
-        code, instruction = (None, 0) if frame is None else (frame.f_code, frame.f_lasti)
+        code, instruction = users_line(sys._getframe(2))
         dtype = str(tensor.dtype).removeprefix("torch.")
         account = self.ledger.account(device, code, instruction, self.stage.layer, kind, dtype)
         self.ledger.born(storage, storage.nbytes(), account)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.parameter import is_lazy
 
+from sleuth.dry.tensors import tensors_in
+
 if TYPE_CHECKING:
     from sleuth.dry.memory.meter import Meter
     from sleuth.dry.stage import Stage
@@ -125,7 +127,7 @@ class Table:
         row.data["output"] = _shapes(output)
         row.data["flops"] = self._meter.flops - row.flops
         row.data["activations"] = max(0, self._meter.ledger.held - row.held)
-        first = next(_tensors(output), None)
+        first = next(tensors_in(output), None)
         if first is not None:
             row.data["device"] = str(first.device)
             row.data["dtype"] = str(first.dtype).removeprefix("torch.")
@@ -152,7 +154,7 @@ class Table:
 def _shapes(value: Any) -> list[list[int]]:
     """The shapes of the first few tensors."""
     found = []
-    for tensor in _tensors(value):
+    for tensor in tensors_in(value):
         found.append([int(size) for size in tensor.shape])
         if len(found) == _MOST_SHAPES:
             break
@@ -160,19 +162,8 @@ def _shapes(value: Any) -> list[list[int]]:
 
 
 def _first_size(value: Any) -> int | None:
-    first = next((tensor for tensor in _tensors(value) if tensor.dim()), None)
+    first = next((tensor for tensor in tensors_in(value) if tensor.dim()), None)
     return None if first is None else int(first.shape[0])
-
-
-def _tensors(value: Any, depth: int = 0) -> Any:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif depth <= _DEEPEST and isinstance(value, list | tuple):
-        for one in value:
-            yield from _tensors(one, depth + 1)
-    elif depth <= _DEEPEST and isinstance(value, dict):
-        for one in value.values():
-            yield from _tensors(one, depth + 1)
 
 
 def _size(parameter: Any) -> int:

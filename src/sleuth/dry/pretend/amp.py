@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from sleuth.dry.tensors import tensors_in
+
 _LOW = (torch.float16, torch.bfloat16)
 _HAVE_DTYPE = {"prod", "softmax", "log_softmax", "cumprod", "cumsum", "sum"}
 # The card computes these in float32 (ATen/autocast_mode.h); the CPU's autocast leaves them in whatever they come in.
@@ -128,7 +130,7 @@ _FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 def _widens(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     if name in _IN_FLOAT32:
         return kwargs.get("dtype") is None
-    return name in _IN_WIDEST and any(tensor.dtype == torch.float32 for tensor in _tensors((args, kwargs)))
+    return name in _IN_WIDEST and any(tensor.dtype == torch.float32 for tensor in tensors_in((args, kwargs)))
 
 
 def _plainly(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], kind: str) -> Any:
@@ -157,7 +159,7 @@ def _recurrent(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: 
 
 def in_float32(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call that only a card has a kernel of low precision for: computed in float32, given back as it came."""
-    low = next((tensor.dtype for tensor in _tensors((args, kwargs)) if tensor.dtype in _LOW), None)
+    low = next((tensor.dtype for tensor in tensors_in((args, kwargs)) if tensor.dtype in _LOW), None)
     if low is None and kwargs.get("dtype") in _LOW:
         low = kwargs["dtype"]
     if low is None:
@@ -189,9 +191,3 @@ def _cast(value: Any, kinds: tuple[torch.dtype, ...], dtype: torch.dtype) -> Any
         kind = type(value)
         return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
     return value
-
-
-def _tensors(value: Any) -> Any:
-    from sleuth.dry.pretend.mode import tensors_in
-
-    return tensors_in(value)

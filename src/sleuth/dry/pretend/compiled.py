@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from sleuth.dry.pretend.after_import import after_import
+from sleuth.dry.after_import import after_import
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from sleuth.dry.pretend.after_import import after_import
+from sleuth.dry.after_import import after_import
 from sleuth.program import is_users
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import torch
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
-_DTYPES = {
+DTYPES = {
     "FloatTensor": torch.float32,
     "DoubleTensor": torch.float64,
     "HalfTensor": torch.float16,
@@ -41,7 +41,7 @@ class _TensorType(type):
 
 
 def install(stage: Stage) -> None:
-    for name, dtype in _DTYPES.items():
+    for name, dtype in DTYPES.items():
         made = _TensorType(name, (), {"dtype": dtype, "is_cuda": True, "__module__": "torch.cuda"})
         stage.patches.set(torch.cuda, name, made)
     plain = torch.set_default_tensor_type
@@ -51,7 +51,7 @@ def install(stage: Stage) -> None:
         if ".cuda." not in name:
             plain(kind)
             return
-        torch.set_default_dtype(_DTYPES[name.rpartition(".")[2]])
+        torch.set_default_dtype(DTYPES[name.rpartition(".")[2]])
         torch.set_default_device("cuda")
         stage.patches.later(lambda: torch.set_default_device(None))
 

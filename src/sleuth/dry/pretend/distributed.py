@@ -12,8 +12,8 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
+from sleuth.dry.after_import import after_import
 from sleuth.dry.pretend import distributed_sharded
-from sleuth.dry.pretend.after_import import after_import
 from sleuth.dry.pretend.devices import CPU
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class _Backend:
 
     def check(self, given: Any) -> None:
         """NCCL moves what is on a card and nothing else."""
-        from sleuth.dry.pretend.mode import tensors_in
+        from sleuth.dry.tensors import tensors_in
 
         if self.name == "nccl" and any(self.stage.mode.label(tensor) == CPU for tensor in tensors_in(given)):
             raise RuntimeError("No backend type associated with device type cpu")

@@ -6,27 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from sleuth.dry.pretend.cuda_types import DTYPES
 from sleuth.dry.pretend.devices import CPU, device_of
 
 if TYPE_CHECKING:
     from sleuth.dry.pretend.mode import Handler, Mode
 
 T: Any = torch.Tensor
+# What a handler gives back that leaves the call to torch.
+UNANSWERED = object()
 _TO_NUMPY = (
     "can't convert {device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
 )
-_TYPES = {
-    "FloatTensor": torch.float32,
-    "DoubleTensor": torch.float64,
-    "HalfTensor": torch.float16,
-    "BFloat16Tensor": torch.bfloat16,
-    "LongTensor": torch.int64,
-    "IntTensor": torch.int32,
-    "ShortTensor": torch.int16,
-    "CharTensor": torch.int8,
-    "ByteTensor": torch.uint8,
-    "BoolTensor": torch.bool,
-}
 
 
 # Selections whose size depends on numbers.
@@ -112,8 +103,6 @@ def _nothing(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _masked(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    from sleuth.dry.pretend.mode import UNANSWERED
-
     parts = [one for given in args for one in (given if isinstance(given, tuple) else (given,))]
     mode.stage.acts["mask"] += any(isinstance(one, T) and one.dtype == torch.bool for one in parts)
     return UNANSWERED
@@ -214,8 +203,6 @@ def _cpu(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 def _type(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """With a name such as "torch.cuda.FloatTensor" a device is meant, too; without one the name is asked for."""
-    from sleuth.dry.pretend.mode import UNANSWERED
-
     own = mode.shown_label(args[0])
     wanted = args[1] if len(args) > 1 else kwargs.get("dtype")
     if wanted is None:
@@ -224,7 +211,7 @@ def _type(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if isinstance(wanted, torch.dtype):
         return moved(mode, args[0], own, wanted, False, {}, "type")
     name = wanted if isinstance(wanted, str) else f"{wanted.__module__}.{wanted.__name__}"
-    dtype = _TYPES.get(name.rpartition(".")[2])
+    dtype = DTYPES.get(name.rpartition(".")[2])
     if dtype is None:
         return UNANSWERED
     label = mode.devices.label("cuda") if ".cuda." in name else CPU
@@ -281,8 +268,6 @@ def _set_grad(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def _numpy(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    from sleuth.dry.pretend.mode import UNANSWERED
-
     own = mode.shown_label(args[0])
     if own != CPU and not (func is T.numpy and kwargs.get("force")):
         raise_at(mode, TypeError(_TO_NUMPY.format(device=own)), func, args, kwargs)
@@ -310,8 +295,6 @@ def _is_pinned(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _repr(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    from sleuth.dry.pretend.mode import UNANSWERED
-
     if mode.stage.fake:
         return UNANSWERED
     text, own = str(func(*args, **kwargs)), mode.shown_label(args[0])
@@ -344,8 +327,6 @@ def _storage(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _as_tensor(mode: Mode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    from sleuth.dry.pretend.mode import UNANSWERED
-
     data = args[0] if args else kwargs.get("data")
     if not isinstance(data, T):
         return UNANSWERED

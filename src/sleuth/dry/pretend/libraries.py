@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sleuth.dry.pretend.after_import import after_import
+from sleuth.dry.after_import import after_import
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage

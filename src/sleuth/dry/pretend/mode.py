@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -16,20 +16,18 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _device
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
-from sleuth.dry.births import Argument, Birth, Call
+from sleuth.dry.births import Argument, Birth, Call, users_line
 from sleuth.dry.pretend import amp, errors, handlers, mps
 from sleuth.dry.pretend.devices import CPU, META
-from sleuth.program import users_frame
+from sleuth.dry.tensors import tensors_in
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
 Handler = Callable[["Mode", Any, tuple[Any, ...], dict[str, Any]], Any]
-UNANSWERED = object()
 
 # A CPU kernel that a GPU has for half precision.
 _ONLY_ON_CARDS = re.compile(r"not implemented for '(?:Half|BFloat16)'|not supported for (?:Half|BFloat16)")
-_DEEPEST = 3
 # Properties that tell of a tensor without making one: asked so often that a call would be a waste.
 _PLAIN = {"shape", "dtype", "ndim", "requires_grad", "is_leaf", "layout", "names", "grad_fn", "_version", "output_nr"}
 
@@ -53,7 +51,7 @@ class Mode(TorchFunctionMode):
         handler = self.handlers.get(func)
         if handler is not None:
             result = handler(self, func, args, kwargs)
-            if result is not UNANSWERED:
+            if result is not handlers.UNANSWERED:
                 return result
         if _property(func) in _PLAIN:
             return func(*args, **kwargs)
@@ -77,7 +75,7 @@ class Mode(TorchFunctionMode):
 
     def settle(self, tensor: Any, label: str, operation: str, parents: tuple[Birth, ...] = ()) -> Birth:
         """Note where a tensor is and what made it."""
-        code, instruction = _users_line()
+        code, instruction = users_line(sys._getframe(1))
         birth = Birth(
             operation,
             _shape(tensor),
@@ -165,7 +163,7 @@ class Mode(TorchFunctionMode):
         return amp.in_float32(func, args, kwargs)
 
     def _call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        code, instruction = _users_line()
+        code, instruction = users_line(sys._getframe(1))
         arguments = []
         for name, value in [*((str(i), arg) for i, arg in enumerate(args)), *kwargs.items()]:
             if isinstance(value, torch.Tensor):
@@ -250,18 +248,6 @@ class Mode(TorchFunctionMode):
             torch.autograd.graph.increment_version([one for one in changed if not one.is_inference()])
 
 
-def tensors_in(value: Any, depth: int = 0) -> Iterator[Any]:
-    """The tensors in nested lists, tuples and dictionaries."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif depth <= _DEEPEST and isinstance(value, list | tuple):
-        for one in value:
-            yield from tensors_in(one, depth + 1)
-    elif depth <= _DEEPEST and isinstance(value, dict):
-        for one in value.values():
-            yield from tensors_in(one, depth + 1)
-
-
 def name_of(func: Any) -> str:
     """`conv2d`, `view`, `add_`; for a property its own name."""
     return _property(func) or getattr(func, "__name__", str(func)).strip("_") + (
@@ -316,8 +302,3 @@ def _is_around_others(tensor: Any) -> bool:
 
 def _is_of_a_transform(tensor: Any) -> bool:
     return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
-
-
-def _users_line() -> tuple[Any, int]:
-    frame = users_frame(sys._getframe(2))
-    return (None, 0) if frame is None else (frame.f_code, frame.f_lasti)

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sleuth import program
+from sleuth.dry.after_import import AfterImport
 from sleuth.dry.patches import Patches
 from sleuth.dry.safe import (
     changing,
@@ -21,7 +22,6 @@ from sleuth.dry.safe import (
     veto,
     workers,
 )
-from sleuth.dry.safe.after_import import AfterImport
 from sleuth.dry.safe.changes import Changes
 from sleuth.dry.safe.everywhere import Stand, replace, replace_in_classes
 from sleuth.dry.safe.layers import Layers, real

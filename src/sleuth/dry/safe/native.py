@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from sleuth.dry.after_import import AfterImport
 from sleuth.dry.patches import Patches
-from sleuth.dry.safe.after_import import AfterImport
 from sleuth.dry.safe.changes import Changes
 from sleuth.dry.safe.everywhere import Stand, replace
 

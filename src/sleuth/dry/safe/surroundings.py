@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
+from sleuth.dry.after_import import AfterImport
 from sleuth.dry.patches import Patches
-from sleuth.dry.safe.after_import import AfterImport
 from sleuth.dry.safe.layers import real
 
 _ALWAYS = {

@@ -10,8 +10,8 @@ import torch
 
 from sleuth import handbook
 from sleuth.dry.births import Birth, Call
-from sleuth.dry.pretend.mode import tensors_in
 from sleuth.dry.silent._leaves import parameters_below
+from sleuth.dry.tensors import tensors_in
 from sleuth.dry.watchers import Watcher
 from sleuth.findings import Evidence, Fix, Link
 

@@ -11,12 +11,11 @@ import torch
 from torch import nn
 
 from sleuth import handbook
-from sleuth.dry.births import Birth, Call
+from sleuth.dry.births import Birth, Call, users_line
 from sleuth.dry.silent._leaves import parameters_below, parameters_of
 from sleuth.dry.watchers import Watcher
 from sleuth.findings import Evidence, Finding, Fix, Link, Place
 from sleuth.layer_source import place_of_layer
-from sleuth.program import users_frame
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -49,8 +48,7 @@ class Watch(Watcher):
         plain = torch.optim.Optimizer.__init__
 
         def init(optimizer: Any, *args: Any, **kwargs: Any) -> None:
-            frame = users_frame(sys._getframe(1))
-            code, instruction = (None, 0) if frame is None else (frame.f_code, frame.f_lasti)
+            code, instruction = users_line(sys._getframe(1))
             self._optimizers[optimizer] = Birth("optimizer", (), "", "", code=code, instruction=instruction)
             plain(optimizer, *args, **kwargs)
 

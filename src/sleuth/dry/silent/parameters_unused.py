@@ -9,10 +9,10 @@ from torch import nn
 
 from sleuth import handbook
 from sleuth.dry.births import Call
-from sleuth.dry.pretend.mode import tensors_in
 from sleuth.dry.silent._leaves import parameters_below, parameters_of
 from sleuth.dry.silent._mentions import is_mentioned
 from sleuth.dry.silent._parts import Part, parts_made_of
+from sleuth.dry.tensors import tensors_in
 from sleuth.dry.watchers import Watcher
 from sleuth.findings import Evidence, Finding, Fix, Link, Place
 from sleuth.layer_source import place_of_layer

@@ -6,35 +6,18 @@ asked after all that are not."""
 from __future__ import annotations
 
 import dataclasses
-import importlib
-import pkgutil
+import sys
 from functools import cache
 from types import ModuleType
 
+from sleuth import refinement
 from sleuth.live.births import Birth, Verdict
 
 
 @cache
 def in_order() -> tuple[tuple[str, ModuleType], ...]:
     """All checks, each before those that it refines."""
-    modules = {
-        info.name: importlib.import_module(f"{__name__}.{info.name}")
-        for info in pkgutil.iter_modules(__path__)
-        if not info.name.startswith("_")
-    }
-    placed: dict[str, ModuleType] = {}
-
-    def place(name: str) -> None:
-        if name in placed:
-            return
-        for other, module in modules.items():
-            if name in getattr(module, "REFINES", ()):
-                place(other)
-        placed[name] = modules[name]
-
-    for name in sorted(modules, key=lambda name: (getattr(modules[name], "FALLBACK", False), name)):
-        place(name)
-    return tuple((name.replace("_", "-"), module) for name, module in placed.items())
+    return refinement.in_order(sys.modules[__name__])
 
 
 def verdict(birth: Birth) -> Verdict | None:

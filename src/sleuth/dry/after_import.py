@@ -6,7 +6,18 @@ import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sleuth.dry.stage import Stage
+
+
+def after_import(stage: Stage, name: str, change: Callable[[Any], None]) -> None:
+    """Call `change(module)` once the module is there; at once if it is."""
+    imports = AfterImport()
+    sys.meta_path.insert(0, imports)
+    stage.patches.later(lambda: sys.meta_path.remove(imports))
+    imports.of(name, lambda: change(sys.modules[name]))
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
@@ -16,7 +27,7 @@ class AfterImport(importlib.abc.MetaPathFinder):
         self._waiting: dict[str, list[Callable[[], object]]] = {}
 
     def of(self, module: str, callback: Callable[[], object]) -> None:
-        if module in sys.modules:
+        if _is_here(module):
             callback()
         else:
             self._waiting.setdefault(module, []).append(callback)
@@ -43,3 +54,9 @@ class AfterImport(importlib.abc.MetaPathFinder):
             if finder is not self and (spec := finder.find_spec(name, path, target)) is not None:
                 return spec
         return None
+
+
+def _is_here(name: str) -> bool:
+    """Imported, and not only begun to be."""
+    module = sys.modules.get(name)
+    return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
