@@ -1,0 +1,17 @@
+"""`sleuth study classify`."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+SUMMARY = "classify"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def execute(args: Namespace) -> int:
+    raise NotImplementedError

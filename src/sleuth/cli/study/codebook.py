@@ -1,0 +1,17 @@
+"""`sleuth study codebook`."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+SUMMARY = "codebook"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def execute(args: Namespace) -> int:
+    raise NotImplementedError

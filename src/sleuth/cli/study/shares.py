@@ -1,0 +1,17 @@
+"""`sleuth study shares`."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+SUMMARY = "shares"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def execute(args: Namespace) -> int:
+    raise NotImplementedError

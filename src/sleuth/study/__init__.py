@@ -1,0 +1,1 @@
+"""Whole corpora of posts, issues and commits: taken in, selected, labelled, classified, analysed, reported."""
