@@ -69,7 +69,7 @@ def _export(args: Namespace) -> int:
 
 
 def _serve(run: Run, port: int, no_open: bool) -> int:
-    from sleuth.cli import streams
+    from sleuth.cli import browser, streams
     from sleuth.view.server import Server
 
     try:
@@ -79,32 +79,9 @@ def _serve(run: Run, port: int, no_open: bool) -> int:
     with server:
         streams.show(f"{server.url}\n")
         try:
-            if not no_open and _has_display():
-                _open(server.url)
+            if not no_open:
+                browser.show_page(server.url)
             server.serve_forever()
         except KeyboardInterrupt:
             return 0
     return 0
-
-
-def _has_display() -> bool:
-    """Without one, a text browser would take the terminal over."""
-    import os
-    import sys
-
-    if sys.platform in ("win32", "darwin"):
-        return "SSH_CONNECTION" not in os.environ
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def _open(url: str) -> None:
-    import webbrowser
-
-    from sleuth.cli import streams
-
-    try:
-        opened = webbrowser.open(url)
-    except (webbrowser.Error, OSError):
-        opened = False
-    if not opened:
-        streams.complain("no browser could be opened; open the address above yourself")

@@ -15,7 +15,6 @@ _SCRIPTS = ("dom", "numbers", "store", "chart", "layers", "panels", "findings", 
 _STYLE_TAG = '<link rel="stylesheet" href="page.css">'
 _SCRIPT_TAG = '<script src="page.js" defer></script>'
 _NOTHING_ELSE = "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'"
-SERVED_POLICY = f"{_NOTHING_ELSE}; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'"
 
 
 @cache
