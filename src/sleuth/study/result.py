@@ -32,6 +32,8 @@ class Comparison:
     # Printed figures are rounded: how far ours may be from it and still be the same.
     within: float = 0.0
     note: str = ""
+    # Some papers print only a bound: "more than 66 %".
+    bound: Literal["exactly", "above"] = "exactly"
 
     @property
     def difference(self) -> float | None:
@@ -40,7 +42,9 @@ class Comparison:
     @property
     def same(self) -> bool:
         difference = self.difference
-        return difference is not None and abs(difference) <= self.within + 1e-9
+        if difference is None:
+            return False
+        return difference > 0 if self.bound == "above" else abs(difference) <= self.within + 1e-9
 
 
 @dataclass(frozen=True)
