@@ -59,6 +59,10 @@ class Codebook:
     def __getitem__(self, name: str) -> Choice:
         return self._by_name[name]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._by_name)
+
     def under(self, parent: str | None) -> tuple[Choice, ...]:
         """The labels within that one; those at the top for None."""
         return tuple(label for label in self.labels if label.within == parent)
