@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sleuth.integrations.context import watch
     from sleuth.integrations.dry import dry
     from sleuth.integrations.expect import ExpectationBroken, expect
+    from sleuth.triage import ask
 
 __all__ = [
     "Edit",
@@ -20,6 +21,7 @@ __all__ = [
     "Link",
     "Place",
     "Report",
+    "ask",
     "dry",
     "expect",
     "watch",
@@ -41,6 +43,10 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module("sleuth.dry")  # the package, which can be called
+    if name == "ask":
+        from sleuth.triage import ask
+
+        return ask
     if name in __all__:
         from sleuth import findings
 

@@ -1,0 +1,132 @@
+"""From a text to an answer: known errors first, then the words it shares with the handbook."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sleuth import handbook
+from sleuth.triage import kinds
+from sleuth.triage.answer import Answer, Diagnosis
+from sleuth.triage.likeness import Likeness, alike
+from sleuth.triage.matching import Match, Strength, matches
+from sleuth.triage.next_steps import next_steps
+from sleuth.triage.prose import complains, is_a_wish
+from sleuth.triage.reading import Reading, read
+from sleuth.triage.words import spelled, words
+
+_MOST_DIAGNOSES = 4
+_SCORES = {"certain": 0.95, "likely": 0.75, "hint": 0.5}
+# A message quoted in passing says less of the program at hand.
+_HELD_BACK = {Strength.STATED: 1.0, Strength.NAMED: 0.95, Strength.MENTIONED: 0.8}
+# What else the same message may mean; a second error in the same text.
+_ALSO, _SECOND = 0.6, 0.7
+# Just above the first meaning of a message, where the text has the words that tell the other from it.
+_PROMOTED = 0.01
+# Words alone never make a diagnosis surer than this, and reach half of it at this score.
+_BY_WORDS, _HALF_WAY = 0.8, 12.0
+_WORDS_SHOWN = 5
+# From here on a text is taken to be of a kind.
+_SURELY = 0.7
+_QUESTIONS = ("implementation", "comprehension")
+_ELSEWHERE = ("installation", "model-migration")
+
+
+def ask(text: str) -> Answer:
+    """Which kind of problem this is, which diagnoses fit, and what to run next."""
+    reading = read(text)
+    found = matches(reading)
+    best = found[0] if found else None
+    probabilities = kinds.probabilities(reading, best)
+    kind = kinds.kind_of(probabilities)
+    diagnoses = _diagnoses(reading, found, probabilities)
+    return Answer(
+        kind=kind,
+        probabilities=probabilities,
+        diagnoses=diagnoses,
+        next=next_steps(kind, diagnoses, best, reading),
+        signature=best.recognised if best is not None else None,
+        place=reading.frames[-1] if reading.frames else None,
+    )
+
+
+def _diagnoses(reading: Reading, found: list[Match], probabilities: dict[str, float]) -> tuple[Diagnosis, ...]:
+    named: dict[str, Diagnosis] = {}
+    spoken = frozenset(words(reading.excerpt)) if found else frozenset()
+    for number, match in enumerate(_worth_telling(found)):
+        for diagnosis in _by_message(match, 1.0 if number == 0 else _SECOND, spoken):
+            named.setdefault(diagnosis.name, diagnosis)
+    if not any(match.strength > Strength.MENTIONED and not match.signature.symptom for match in found):
+        for diagnosis in _by_words(reading, probabilities):
+            known = named.get(diagnosis.name)
+            if known is None or known.score < diagnosis.score:
+                named[diagnosis.name] = diagnosis
+    return tuple(sorted(named.values(), key=lambda one: -one.score)[:_MOST_DIAGNOSES])
+
+
+def _worth_telling(found: list[Match]) -> list[Match]:
+    """The message to believe, and one more of the same strength if it is another error of the text."""
+    if not found:
+        return []
+    first, *others = found
+    second = [
+        match
+        for match in others
+        if match.strength == first.strength
+        and match.statement != first.statement
+        and not match.signature.wraps
+        and match.signature.symptom == first.signature.symptom
+    ]
+    return [first, *second[:1]]
+
+
+def _by_message(match: Match, share: float, spoken: frozenset[str]) -> list[Diagnosis]:
+    signature, recognised = match.signature, match.recognised
+    if signature.diagnosis is None:
+        return []
+    certainty = "hint" if signature.symptom else signature.certainty
+    score = _SCORES[certainty] * _HELD_BACK[match.strength] * share
+    found = [_diagnosis(signature.diagnosis, recognised.why, score, (recognised.matched,))]
+    for name in signature.also:
+        telling = _words_of(name) - _words_of(signature.diagnosis)
+        if telling and telling <= spoken:
+            why = f"the same message, in a text that speaks of {_listed(sorted(telling))}"
+            found.insert(0, _diagnosis(name, why, score + _PROMOTED, (recognised.matched, *sorted(telling))))
+        else:
+            why = f"the same {'words' if signature.symptom else 'message'} can mean this, too"
+            found.append(_diagnosis(name, why, score * _ALSO, (recognised.matched,)))
+    return found
+
+
+def _words_of(name: str) -> frozenset[str]:
+    return frozenset(words(name.replace("-", " ")))
+
+
+def _by_words(reading: Reading, probabilities: dict[str, float]) -> list[Diagnosis]:
+    likely = alike(reading.excerpt, _is_about_something_else(reading.excerpt, probabilities))[:_MOST_DIAGNOSES]
+    if not likely:
+        return []
+    spellings = spelled(reading.excerpt)
+    return [_by_likeness(one, spellings) for one in likely if one.score >= likely[0].score / 2]
+
+
+def _is_about_something_else(text: str, probabilities: dict[str, float]) -> bool:
+    """Somebody who builds, learns, installs or moves a model may use the words of a diagnosis and not have it."""
+    if any(probabilities[kind] >= _SURELY for kind in _ELSEWHERE):
+        return True
+    asks = is_a_wish(text) or any(probabilities[kind] >= _SURELY for kind in _QUESTIONS)
+    return asks and not complains(text)
+
+
+def _by_likeness(likeness: Likeness, spellings: dict[str, str]) -> Diagnosis:
+    shared = tuple(spellings.get(word, word) for word in likeness.words[:_WORDS_SHOWN])
+    score = _BY_WORDS * likeness.score / (likeness.score + _HALF_WAY)
+    return _diagnosis(likeness.name, f"the text speaks of {_listed(shared)}", score, shared)
+
+
+def _listed(items: Sequence[str]) -> str:
+    quoted = [f"“{item}”" for item in items]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _diagnosis(name: str, why: str, score: float, matched: tuple[str, ...]) -> Diagnosis:
+    return Diagnosis(name, handbook.page(name).title, why, round(score, 3), matched)

@@ -1,0 +1,179 @@
+"""`sleuth.ask`: what it says of errors, of questions in plain words, and of texts about something else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sleuth
+from sleuth import handbook
+from sleuth.cli import COMMANDS
+from sleuth.triage import KINDS, Answer, ask, kinds
+
+TRACEBACK = """\
+Traceback (most recent call last):
+  File "/home/me/project/train.py", line 88, in <module>
+    main()
+  File "/home/me/project/net.py", line 23, in forward
+    return self.fc({code})
+  File "/venv/lib/python3.11/site-packages/torch/nn/modules/linear.py", line 117, in forward
+    return F.linear(input, self.weight, self.bias)
+RuntimeError: mat1 and mat2 shapes cannot be multiplied (64x1568 and 3136x10)
+"""
+
+
+def names(answer: Answer) -> list[str]:
+    return [diagnosis.name for diagnosis in answer.diagnoses]
+
+
+def commands(answer: Answer) -> list[str]:
+    return [step.command for step in answer.next]
+
+
+def test_an_error_is_recognised_with_its_numbers_its_line_and_what_to_run() -> None:
+    answer = ask(TRACEBACK.format(code="x"))
+    assert answer.kind == "program-crash"
+    assert answer.signature is not None
+    assert answer.signature.matched == "mat1 and mat2 shapes cannot be multiplied (64x1568 and 3136x10)"
+    assert "3136" in answer.signature.why
+    assert "1568" in answer.signature.why
+    assert names(answer)[0] == "linear-size-mismatch"
+    assert answer.place is not None
+    assert (answer.place.path, answer.place.line) == ("/home/me/project/net.py", 23)
+    assert commands(answer) == ["sleuth check /home/me/project/net.py", "sleuth dry /home/me/project/train.py"]
+
+
+def test_the_code_around_an_error_decides_between_two_meanings() -> None:
+    assert names(ask(TRACEBACK.format(code="x.flatten(1)")))[0] == "flatten-linear-mismatch"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("my loss is nan after 100 steps with softmax and log", "log-of-softmax"),
+        ("Do I need a softmax layer before CrossEntropyLoss? The accuracy is bad", "softmax-before-cross-entropy"),
+        ("My model overfits: training accuracy is high but validation accuracy is low", "overfitting"),
+        ("With a learning rate that is too large the loss explodes", "learning-rate-too-high"),
+        ("The network always predicts the same class for every image", "class-collapse"),
+        ("I think I forgot zero_grad, the gradients accumulate between iterations", "missing-zero-grad"),
+        ("GPU memory increases every iteration, I do total_loss += loss", "loss-keeps-graph"),
+        ("dataloader workers all draw the same random numbers from numpy", "numpy-seed-in-workers"),
+        ("clip_grad_norm_ before scaler.unscale_ in AMP training is bad?", "clip-before-unscale"),
+        ("dying relu: most of my relu units output zero, they are dead", "dead-units"),
+    ],
+)
+def test_a_question_in_plain_words_finds_its_page(question: str, expected: str) -> None:
+    answer = ask(question)
+    assert expected in names(answer)[:2]
+    found = next(diagnosis for diagnosis in answer.diagnoses if diagnosis.name == expected)
+    assert found.why
+    assert found.page == f"sleuth explain {expected}"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I slice a tensor by another tensor?",
+        "What does global_step mean in TensorFlow?",
+        "How to read several CSV files in batches",
+        "How can I run my model on Android?",
+        "Is there a GRU with attention in Keras?",
+        "Which book on deep learning is the best?",
+        "the cat sat on the mat",
+        "How to save the best model checkpoint in Keras",
+        "hello",
+        "????",
+    ],
+)
+def test_a_question_about_something_else_gets_no_diagnosis(question: str) -> None:
+    assert ask(question).diagnoses == ()
+
+
+def test_a_nan_without_detail_leads_to_a_run_under_watch() -> None:
+    answer = ask("My loss is NaN. Help!")
+    assert answer.diagnoses == ()
+    assert commands(answer) == ["sleuth run train.py"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["loss: nan", "Epoch 3 - loss: nan - accuracy: 0.1", "the loss becomes NaN", "loss = tensor(nan)", "nan loss"],
+)
+def test_a_nan_is_seen_in_a_log_and_in_a_sentence(text: str) -> None:
+    answer = ask(text)
+    assert answer.signature is not None
+    assert answer.signature.name == "nan-loss"
+
+
+def test_an_error_behind_an_error_is_the_one_to_believe() -> None:
+    text = """\
+RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 11 GiB total capacity)
+Traceback (most recent call last):
+  File "/venv/bin/torchrun", line 8, in <module>
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+"""
+    answer = ask(text)
+    assert answer.signature is not None
+    assert answer.signature.name == "out-of-memory"
+    assert names(answer)[0] == "does-not-fit-the-card"
+
+
+def test_the_last_error_of_a_text_counts() -> None:
+    text = "KeyError: 'a'\n\nTraceback (most recent call last):\nIndexError: Target 7 is out of bounds.\n"
+    answer = ask(text)
+    assert answer.signature is not None
+    assert answer.signature.name == "target-out-of-bounds"
+
+
+def test_an_error_on_the_way_to_onnx_is_a_matter_of_migration() -> None:
+    error = "RuntimeError: The size of tensor a (4) must match the size of tensor b (5) at non-singleton dimension 1"
+    assert ask(error).kind == "program-crash"
+    assert ask(f"torch.onnx.export(model, x, 'm.onnx') fails:\n{error}").kind == "model-migration"
+
+
+def test_an_unknown_error_with_a_traceback_is_still_a_crash() -> None:
+    text = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\nmylib.OddError: boom\n'
+    answer = ask(text)
+    assert answer.kind == "program-crash"
+    assert commands(answer) == ["sleuth dry a.py"]
+
+
+def test_a_message_in_the_midst_of_a_sentence_weighs_less_than_the_error_itself() -> None:
+    message = "index out of range in self"
+    stated = ask(f"IndexError: {message}").probabilities["program-crash"]
+    mentioned = ask(
+        "How can I write a test for my own layer that expects the words "
+        f"{message} to be raised, and is there a way to do this for several layers at once with pytest?"
+    ).probabilities["program-crash"]
+    assert mentioned < stated
+
+
+def test_an_installation_is_asked_about_its_versions() -> None:
+    answer = ask("ImportError: libcudart.so.11.0: cannot open shared object file: No such file or directory")
+    assert answer.kind == "installation"
+    assert commands(answer) == ["python -m torch.utils.collect_env"]
+
+
+def test_below_the_threshold_no_kind_is_named() -> None:
+    even = dict.fromkeys(KINDS, 1 / len(KINDS))
+    assert kinds.kind_of(even) is None
+    assert kinds.kind_of({**even, "performance": kinds.SURE}) == "performance"
+
+
+def test_the_public_function_is_the_same() -> None:
+    assert sleuth.ask is ask
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(max_size=200))
+def test_any_text_gets_an_answer_that_holds_together(text: str) -> None:
+    answer = ask(text)
+    assert set(answer.probabilities) == set(KINDS)
+    assert sum(answer.probabilities.values()) == pytest.approx(1)
+    assert answer.kind is None or answer.kind in KINDS
+    assert set(names(answer)) <= set(handbook.names())
+    assert all(0 < diagnosis.score <= 1 for diagnosis in answer.diagnoses)
+    for command in commands(answer):
+        first, _, rest = command.partition(" ")
+        assert first != "sleuth" or rest.split()[0] in COMMANDS
