@@ -22,6 +22,8 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "stage": ("stages", "cao.introducing_stage", "cao.exposing_stage", "chen21.stage"),
     "fix": ("islam.fix_pattern", "chen21.fix"),
     "phase": ("phases", "liu.phase"),
+    # As the public data of Liu et al. has it, before the printed taxonomy moved some posts.
+    "phase-letter": ("liu.phase_letter",),
     "object": ("taxonomy", "liu.object"),
     "verb": ("verbs", "liu.verb"),
     "numerical-cause": ("numerical-causes",),

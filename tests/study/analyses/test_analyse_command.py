@@ -113,3 +113,18 @@ def test_what_cannot_be_done_is_one_line(folder: Path, words: tuple[str, ...], l
     ended = sleuth(folder, *words)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == f"sleuth: {line}\n"
+
+
+def test_every_figure_is_drawn_as_a_file(folder: Path):
+    ended = sleuth(folder, "posts", "popularity", "funnel", "--labels", "labels.jsonl", "--figures", "drawn")
+    assert ended.returncode == 0
+    names = {path.name for path in (folder / "drawn").iterdir()}
+    assert names == {"popularity.phases.svg", "funnel.svg"}
+    assert "visualization" in (folder / "drawn" / "popularity.phases.svg").read_text(encoding="utf-8")
+
+
+def test_a_step_of_the_funnel_that_people_take_by_hand_is_left_out(folder: Path):
+    steps = [{"step": "all", "posts": 9}, {"step": "read by hand", "posts": None}, {"step": "how to", "posts": 4}]
+    corpus.write_manifest(folder / "posts", {"posts": 4, "funnel": steps})
+    ended = sleuth(folder, "posts", "funnel", "--format", "json")
+    assert [row[0] for row in json.loads(ended.stdout)["results"][0]["rows"]] == ["all", "how to"]

@@ -21,6 +21,7 @@ examples:
   sleuth study analyse howto popularity difficulty --labels labels.jsonl
   sleuth study analyse howto --labels labels.csv --study liu    beside what Liu et al. printed
   sleuth study analyse howto popularity:liu.phase --labels labels.csv --format csv
+  sleuth study analyse howto --labels labels.csv --figures figures   an SVG file a figure
   sleuth study analyse corpus --engine spark://host:7077 --format json --output analyses.json
 
 Labels are a labels.jsonl of `sleuth study label`, or a CSV with the columns key, scheme, label and rater. Posts whose
@@ -37,6 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--engine", default="duckdb", metavar="E", help="duckdb (default) or spark://host:port")
     parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="how to write the tables")
     parser.add_argument("--output", metavar="FILE", help="write to this file (default: standard output)")
+    parser.add_argument("--figures", metavar="FOLDER", help="draw each figure there, as an SVG file")
     parser.add_argument("--list", action="store_true", help="list the analyses")
 
 
@@ -55,11 +57,29 @@ def execute(args: Namespace) -> int:
     if args.names and not results:
         raise Refusal("; ".join(f"{each.name}: {each.why}" for each in skipped))
     text = analyse_told.told(results, skipped, args)
+    if args.figures:
+        _draw(results, args.figures)
     if args.output:
         files.write(args.output, text, "the tables")
     else:
         streams.show(text)
     return 0
+
+
+def _draw(results: list[Result], folder: str) -> None:
+    import contextlib
+    import os
+
+    from sleuth.cli import files
+    from sleuth.study.report.figures import CannotDraw
+    from sleuth.study.report.names import file_names
+    from sleuth.study.report.pictures import picture_of
+
+    drawable = [result for result in results if result.figure is not None]
+    os.makedirs(folder, exist_ok=True)
+    for result, name in zip(drawable, file_names([result.name for result in drawable]), strict=True):
+        with contextlib.suppress(CannotDraw):
+            files.write(os.path.join(folder, f"{name}.svg"), picture_of(result), "the figure")
 
 
 def _material(args: Namespace) -> Material:

@@ -12,7 +12,8 @@ STUDIES = ("zhang", "islam", "liu", "wang")
 
 
 def analyse(material: Material) -> Result:
-    steps = material.funnel
+    # A step that people take by hand has no count of ours.
+    steps = [step for step in material.funnel if step["posts"] is not None]
     first = steps[0]["posts"]
     before = [first, *(step["posts"] for step in steps)]
     rows = tuple(
