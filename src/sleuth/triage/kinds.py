@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sleuth.triage import model
 from sleuth.triage.answer import KINDS
 from sleuth.triage.matching import Match, Strength
 from sleuth.triage.reading import Reading
@@ -37,7 +38,7 @@ def kind_of(probabilities: dict[str, float]) -> str | None:
 
 def probabilities(reading: Reading, match: Match | None) -> dict[str, float]:
     """How likely each kind is; they sum to 1."""
-    by_words = _by_words(reading.excerpt)
+    by_words = model.kinds(reading.excerpt)
     kind, weight = _by_error(reading, match)
     if kind is None:
         return by_words
@@ -55,12 +56,3 @@ def _by_error(reading: Reading, match: Match | None) -> tuple[str | None, float]
     if kind in _CAN_BE_ELSEWHERE and _ELSEWHERE.search(reading.excerpt):
         return "model-migration", min(weight, _ELSEWHERE_WEIGHT)
     return kind, weight
-
-
-def _by_words(text: str) -> dict[str, float]:
-    try:
-        from sleuth.triage import model
-
-        return model.kinds(text)
-    except (ImportError, FileNotFoundError):
-        return dict.fromkeys(KINDS, 1 / len(KINDS))
