@@ -59,7 +59,9 @@ class Corpus:
 
     @property
     def parts(self) -> list[str]:
-        """The Parquet files of its posts, in order."""
+        """The Parquet files of its posts, in order. A killed ingest may have left one that does not count."""
+        if "parts" in self.manifest:
+            return [str(self.folder / POSTS / part["file"]) for part in self.manifest["parts"]]
         return [str(path) for path in sorted((self.folder / POSTS).glob("*.parquet"))]
 
 
@@ -74,6 +76,8 @@ def open_corpus(folder: str | Path) -> Corpus:
         raise NotACorpus(f"{folder / MANIFEST} cannot be read: {error}") from None
     if manifest.get("schema") != SCHEMA:
         raise NotACorpus(f"{folder} was written by another version of Sleuth; ingest it again")
+    if not manifest.get("finished", True):
+        raise NotACorpus(f"{folder} is not finished; give the same `sleuth study ingest` again, and it goes on")
     return Corpus(folder, manifest)
 
 
