@@ -9,14 +9,15 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import numpy as np
-from learn import Student, Terms
-from posts import KINDS, TESTED_ROUND, Post, labelled, texts
 from scipy.sparse import vstack
 from scipy.special import softmax
 from sklearn.model_selection import StratifiedKFold
@@ -28,6 +29,8 @@ from sleuth.study.classify.minilm import Embedder
 from sleuth.study.classify.models import maker
 from sleuth.study.label.coefficients import cohen
 from sleuth.triage import model as shipped
+from triage.learn import Student, Terms
+from triage.posts import KINDS, TESTED_ROUND, Post, labelled, texts
 
 Array = Any
 

@@ -1,0 +1,1 @@
+"""The posts behind `sleuth ask`: drawn, labelled, learnt from, and tested on."""
