@@ -150,9 +150,94 @@ def test_a_message_in_the_midst_of_a_sentence_weighs_less_than_the_error_itself(
 
 
 def test_an_installation_is_asked_about_its_versions() -> None:
-    answer = ask("ImportError: libcudart.so.11.0: cannot open shared object file: No such file or directory")
+    answer = ask("import torch\nImportError: libcudart.so.11.0: cannot open shared object file: No such file")
     assert answer.kind == "installation"
     assert commands(answer) == ["python -m torch.utils.collect_env"]
+
+
+def test_a_library_of_tensorflow_is_not_looked_for_with_torch() -> None:
+    answer = ask("import tensorflow\nImportError: libcudnn.so.7: cannot open shared object file: No such file")
+    assert [command for command in commands(answer) if "torch" in command] == []
+    assert commands(answer)[0].startswith('python -c "import tensorflow')
+
+
+def test_what_is_to_be_run_is_the_script_and_not_a_file_that_it_imports() -> None:
+    error = 'File "/home/me/data.py", line 4, in __getitem__\nIndexError: Target 7 is out of bounds.\n'
+    assert "sleuth dry train.py" in commands(ask(f"Original Traceback (most recent call last):\n  {error}"))
+    whole = f'Traceback (most recent call last):\n  File "fit.py", line 9, in <module>\n  {error}'
+    assert "sleuth dry fit.py" in commands(ask(whole))
+
+
+def test_a_command_that_is_not_of_sleuth_names_the_users_script_too() -> None:
+    traceback = 'Traceback (most recent call last):\n  File "my nets/fit.py", line 9, in <module>\n'
+    answer = ask(f"{traceback}RuntimeError: CUDA error: device-side assert triggered\n")
+    assert 'CUDA_LAUNCH_BLOCKING=1 python "my nets/fit.py"' in commands(answer)
+
+
+@pytest.mark.parametrize("path", ["/tmp/ipykernel_33/8577.py", r"~\AppData\Local\Temp\ipykernel_72\288.py"])
+def test_the_file_of_a_cell_is_not_one_to_run(path: str) -> None:
+    text = f"IndexError      Traceback (most recent call last)\n{path} in <module>\n----> 3 fit()\n\nIndexError: "
+    assert set(commands(ask(text + "index out of range in self\n"))) == {
+        "sleuth check notebook.ipynb",
+        "sleuth dry notebook.ipynb",
+    }
+
+
+def test_a_program_that_the_system_killed_has_nothing_to_do_with_the_card() -> None:
+    answer = ask("Epoch 3 loss 0.41\nKilled\n")
+    assert answer.kind == "program-crash"
+    assert answer.diagnoses == ()
+    assert commands(answer)[0].startswith("dmesg")
+
+
+@pytest.mark.parametrize(
+    ("shapes", "diagnosis"),
+    [
+        ("(None, 1) and (None, 10)", "index-into-categorical-loss"),
+        ("(32,) and (32, 10)", "index-into-categorical-loss"),
+        ("(None, 10) and (None, 1)", "target-size-mismatch"),
+        ("(None, 8) and (None, 7)", "target-size-mismatch"),
+        ("(None, None) and (None, 7, 7, 67)", "target-size-mismatch"),
+        ("(165888, 4096) and (25088, 4096)", "shape-mismatch"),
+        ("(4, 50, 300) and ()", "shape-mismatch"),
+    ],
+)
+def test_the_shapes_tell_what_does_not_fit(shapes: str, diagnosis: str) -> None:
+    assert names(ask(f"ValueError: Shapes {shapes} are incompatible"))[0] == diagnosis
+
+
+@pytest.mark.parametrize(
+    ("given", "weight", "diagnosis"),
+    [
+        ("torch.FloatTensor", "torch.cuda.FloatTensor", "batch-left-on-cpu"),
+        ("torch.cuda.FloatTensor", "torch.FloatTensor", "device-mismatch"),
+        ("torch.cuda.FloatTensor", "torch.cuda.HalfTensor", "dtype-mismatch"),
+        ("torch.DoubleTensor", "torch.FloatTensor", "dtype-mismatch"),
+        ("MPSFloatType", "torch.FloatTensor", "device-mismatch"),
+    ],
+)
+def test_the_types_tell_places_from_numbers(given: str, weight: str, diagnosis: str) -> None:
+    text = f"RuntimeError: Input type ({given}) and weight type ({weight}) should be the same"
+    assert names(ask(text))[0] == diagnosis
+
+
+def test_the_more_telling_of_two_complaints_is_the_one() -> None:
+    answer = ask("The accuracy does not improve. The network always predicts the same class for every picture.")
+    assert names(answer)[0] == "class-collapse"
+
+
+def test_chinese_without_spaces_is_read() -> None:
+    answer = ask("训练不到一个epoch时候loss变为nan，减小学习率也不行")
+    assert answer.signature is not None
+    assert answer.signature.name == "nan-loss"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It does not learn, even with four samples, which it should be able to overfit", "dropout to avoid overfitting"],
+)
+def test_overfitting_that_is_wished_for_or_warded_off_is_none(text: str) -> None:
+    assert "overfitting" not in names(ask(text))
 
 
 def test_below_the_threshold_no_kind_is_named() -> None:

@@ -132,3 +132,11 @@ def test_neither_a_framework_nor_numpy_nor_rich_is_imported() -> None:
         [sys.executable, "-c", PRINT_MODULES, "ask", ERROR], capture_output=True, text=True, check=True
     )
     assert not {"torch", "numpy", "rich", "jax", "keras"} & set(done.stderr.split())
+
+
+def test_a_program_is_for_another_command(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\n")
+    done = sleuth("train.py", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"sleuth check train.py" in done.stderr
+    assert done.stderr.count(b"\n") == 1

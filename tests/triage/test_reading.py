@@ -77,10 +77,37 @@ def test_what_web_pages_make_of_quotes_is_undone() -> None:
             "File ~/project/net.py:12, in Net.forward(self, x)\n---> 12 return self.fc(x)\n",
             Frame("~/project/net.py", 12, "Net.forward"),
         ),
+        (
+            "File c:\\work\\net.py:12, in Net.forward(self, x)\n---> 12 return self.fc(x)\n",
+            Frame("c:\\work\\net.py", 12, "Net.forward"),
+        ),
     ],
 )
 def test_the_frames_of_a_notebook_are_found(text: str, frame: Frame) -> None:
     assert read(f"{text}\n{ERROR}\n").frames == (frame,)
+
+
+def test_the_frames_that_rich_draws_are_found() -> None:
+    text = f"""\
+[rank0]: ╭───────────── Traceback (most recent call last) ─────────────╮
+[rank0]: │ /work/finetune.py:470 in main                                │
+[rank0]: │                                                              │
+[rank0]: │   469 │   model.train()                                      │
+[rank0]: │ ❱ 470 │   trainer.train()                                    │
+[rank0]: │                                                              │
+[rank0]: │ /venv/lib/python3.10/site-packages/transformers/trainer.py:7 in train │
+[rank0]: │ ❱ 7 │   return inner_training_loop(                          │
+[rank0]: ╰──────────────────────────────────────────────────────────────╯
+[rank0]: {ERROR}
+"""
+    reading = read(text)
+    assert reading.frames == (Frame("/work/finetune.py", 470, "main"),)
+    assert reading.has_traceback
+    assert reading.text[slice(*reading.statements[-1])].startswith("RuntimeError: mat1")
+
+
+def test_the_traceback_of_a_notebook_is_one() -> None:
+    assert read("OddError                 Traceback (most recent call last)\nIn[3]\nOddError: boom\n").has_traceback
 
 
 def test_the_last_traceback_with_a_line_of_the_user_is_the_one() -> None:

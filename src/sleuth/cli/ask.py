@@ -26,6 +26,7 @@ exit status: 0 answered, 2 there is no text to read
 """
 # What looks like one is taken for a path, and must then be there.
 _ENDINGS = (".log", ".txt", ".md", ".out", ".err", ".json", ".jsonl", ".csv")
+_PROGRAMS = (".py", ".ipynb")
 _LONGEST_PATH = 255
 _MOST_BYTES = 64_000_000
 
@@ -101,6 +102,8 @@ def _text(words: list[str]) -> str:
     if len(words) == 1 and _may_be_a_path(words[0]):
         if os.path.isdir(words[0]):
             raise Refusal(f"{words[0]} is a folder; name a file in it")
+        if words[0].endswith(_PROGRAMS) and os.path.exists(words[0]):
+            raise Refusal(f"{words[0]} is a program, which `sleuth check {words[0]}` reads; ask takes what it says")
         return _from_file(words[0])
     return " ".join(words)
 

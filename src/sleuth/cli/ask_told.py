@@ -158,4 +158,4 @@ def _next(answer: Answer, ink: _Ink) -> list[str]:
 
 
 def _is_placeholder(step: Step) -> bool:
-    return step.command.startswith("sleuth ") and step.command.endswith(f" {SCRIPT}")
+    return step.command.endswith(f" {SCRIPT}")

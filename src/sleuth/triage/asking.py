@@ -67,6 +67,8 @@ def _worth_telling(found: list[Match]) -> list[Match]:
     """The message to believe, and one more of the same strength if it is another error of the text."""
     if not found:
         return []
+    if found[0].signature.symptom:
+        return _symptoms(found)
     first, *others = found
     second = [
         match
@@ -74,9 +76,15 @@ def _worth_telling(found: list[Match]) -> list[Match]:
         if match.strength == first.strength
         and match.statement != first.statement
         and not match.signature.wraps
-        and match.signature.symptom == first.signature.symptom
+        and not match.signature.symptom
     ]
     return [first, *second[:1]]
+
+
+def _symptoms(found: list[Match]) -> list[Match]:
+    """What is complained of: `it always predicts one class` says more than `it does not learn`."""
+    telling = [match for match in found if match.signature.symptom and match.signature.diagnosis is not None]
+    return telling[:2] or found[:1]
 
 
 def _by_message(match: Match, share: float, spoken: frozenset[str]) -> list[Diagnosis]:

@@ -12,6 +12,10 @@ from sleuth.triage.reading import Reading
 
 SCRIPT = "train.py"
 _NOTEBOOK = "notebook.ipynb"
+# Where IPython keeps the cells it runs.
+_CELL = re.compile(r"ipykernel_\d+[/\\]")
+# What a script begins in: the file itself, or where a traceback is cut off, what it is likely to call.
+_BEGINNINGS = (("<module>", ""), ("main", "train", "run"))
 _MOST = 3
 # By what they cost: reading the source, rehearsing it, running it.
 _COMMANDS = {"source": "check", "dry": "dry", "live": "run"}
@@ -63,7 +67,7 @@ def _of_signature(match: Match, frames: tuple[Frame, ...]) -> list[Step]:
             this = match.signature.diagnosis or "the cause"
             steps.append(Step(_command(item, frames), _WHAT[item].format(this=this)))
         else:
-            steps.append(Step(item["run"], item["why"]))
+            steps.append(Step(item["run"].replace(SCRIPT, _quoted(_script(frames))), item["why"]))
     return steps
 
 
@@ -88,11 +92,20 @@ def _command(command: str, frames: tuple[Frame, ...]) -> str:
 
 def _target(command: str, frames: tuple[Frame, ...]) -> str:
     """The script for what runs it; the file of the failing line for what reads it."""
-    if not frames:
-        return SCRIPT
-    scripts = [frame for frame in frames if frame.function in ("<module>", "")]
-    frame = frames[-1] if command == "check" else (scripts or list(frames))[0]
-    return frame.path if frame.path.endswith(".py") else _NOTEBOOK
+    return _file_of(frames[-1]) if command == "check" and frames else _script(frames)
+
+
+def _script(frames: tuple[Frame, ...]) -> str:
+    """The file that was started, where the traceback goes back to it: running the file of a data set shows nothing."""
+    for functions in _BEGINNINGS:
+        for frame in frames:
+            if frame.function in functions:
+                return _file_of(frame)
+    return SCRIPT
+
+
+def _file_of(frame: Frame) -> str:
+    return frame.path if frame.path.endswith(".py") and not _CELL.search(frame.path) else _NOTEBOOK
 
 
 def _quoted(path: str) -> str:

@@ -17,9 +17,9 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\
 # What blogs and word processors make of quotes and spaces.
 _TYPESET = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0xA0: " ", 0x200B: ""}
 _ENTITIES = re.compile(r"&(?:lt|gt|quot|#39|#x27);")
-# `[rank0]: `, `(Worker pid=7) `, `E   ` of pytest, `> ` of a quote, the time and level of a logger.
+# `[rank0]: `, `(Worker pid=7) `, `E   ` of pytest, `> ` of a quote, the frame of rich, the time and level of a logger.
 _PREFIXES = re.compile(
-    r"^(?:\[(?:default)?(?:rank)?\d+\](?::|<std(?:err|out)>:) ?|\([\w.]+ pid=\d+[^)\n]*\) |E {3,}|(?:> ?)+|"
+    r"^(?:\[(?:default)?(?:rank)?\d+\](?::|<std(?:err|out)>:) ?|\([\w.]+ pid=\d+[^)\n]*\) |E {3,}|(?:> ?)+|│ |"
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*\]?[ :-]*(?:\[?(?:ERROR|WARNING|INFO|CRITICAL)\b\]?[ :-]*)?)+",
     re.MULTILINE,
 )
@@ -37,16 +37,17 @@ _STATEMENT = re.compile(
     re.MULTILINE,
 )
 _CLASS_BEFORE = re.compile(rf"(?:{_CLASS}|[Ee]rror|[Ww]arning)[`*\"']{{0,3}}:\s*[`*\"'(]{{0,3}}(?:\[[^\]\n]*\] ?)?$")
-_TRACEBACK = re.compile(r"^[ \t]*Traceback \(most recent call last\)", re.MULTILINE)
+_TRACEBACK = re.compile(r"^(?:[ \t╭─]*|\w+ {2,})Traceback \(most recent call last\)", re.MULTILINE)
 _LONGEST_STATEMENT = 4000
 
 _PYTHON_FRAME = re.compile(r'^[ \t]*File "([^"\n]+)", line (\d+)(?:, in ([^\n]+))?', re.MULTILINE)
 _NOTEBOOK_FRAME = re.compile(
-    r"^(?:File )?(?:Cell )?(?P<cell>In ?\[\d+\]|<ipython-input-[^>\n]+>|(?P<file>[~/.\w][^\s:*?\"<>|]*\.py))"
+    r"^(?:File )?(?:Cell )?(?P<cell>In ?\[\d+\]|<ipython-input-[^>\n]+>|"
+    r"(?P<file>(?:[A-Za-z]:)?[~/.\w\\][^\s:*?\"<>|]*\.py))"
     r"(?:, line (?P<line>\d+)|:(?P<at>\d+)|(?= in ))(?:,? in (?P<function>[\w<>.]+))?",
     re.MULTILINE,
 )
-_ARROW = re.compile(r"^-+> ?(\d+) ", re.MULTILINE)
+_ARROW = re.compile(r"^(?:-+>|❱) *\[?(\d+)\b", re.MULTILINE)
 _LIBRARY = re.compile(
     r"(?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\](?!site-packages)[\w/\\]+\.py$|^<(?!ipython)|"
     r"[/\\](?:s?bin|Scripts)[/\\][\w.-]+$|[/\\]runpy\.py$|^/usr/lib/|torch[/\\](?:nn|utils|optim|autograd|_\w+)[/\\]"

@@ -46,7 +46,8 @@ class Signature:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        flags = re.MULTILINE | re.IGNORECASE if self.symptom else re.MULTILINE
+        # ASCII, for Chinese writes no space between its words and `loss` or `nan`.
+        flags = re.MULTILINE | re.IGNORECASE | re.ASCII if self.symptom else re.MULTILINE
         return re.compile(self.pattern.replace(" ", r"\s+"), flags)
 
     def explained(self, match: re.Match[str]) -> str:
