@@ -47,6 +47,13 @@ def test_the_bash_script_is_valid(bash_script):
         (["run", "--ignore", "miss"], ["missing-zero-grad"]),
         (["run", "tr"], ["train.py"]),
         (["completion", "z"], ["zsh"]),
+        (["study", "ag"], ["agreement"]),
+        (["study", "codebook", "ki"], ["kinds"]),
+        (["study", "label", "--codebook", "bug"], ["bug-types"]),
+        (["study", "select", "--preset", "num"], ["numerical"]),
+        (["study", "select", "--kind", ""], []),
+        (["study", "select", "--engine", ""], []),
+        (["study", "analyse", "--labels", "tr"], ["train.py"]),
     ],
 )
 def test_bash_completes(bash_script, tmp_path, words, offered):

@@ -19,6 +19,19 @@ examples:
 _A_FILE = ("program", "output", "export", "paths", "baseline", "stdin_filename")
 _A_FOLDER = ("record", "run")
 _A_DIAGNOSIS = ("name", "ignore", "select")
+_FILES_IN_STUDY = (
+    *("sources", "into", "output", "labels", "sample", "without"),
+    *("texts", "embeddings", "train_to", "apply", "classifier"),
+)
+_FOLDERS_IN_STUDY = ("corpus", "figures")
+_NAMES_IN_STUDY = {
+    "name": "label/codebooks/*.toml",
+    "codebook": "label/codebooks/*.toml",
+    "preset": "select/presets/*.toml",
+    "show": "select/presets/*.toml",
+    "study": "studies/*.toml",
+    "names": "analyses/[a-z]*.py",
+}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -33,20 +46,24 @@ def execute(args: Namespace) -> int:
     from sleuth.cli.parser import whole_parser
 
     parser = whole_parser()
-    for action in _actions(parser):
-        _complete(action)
+    for command, action in _actions(parser):
+        if command[:1] == ("study",):
+            _complete_in_study(action)
+        else:
+            _complete(action)
     streams.show(shtab.complete(parser, shell=args.shell) + "\n")
     return 0
 
 
-def _actions(parser: ArgumentParser) -> Iterator[Action]:
+def _actions(parser: ArgumentParser, command: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Action]]:
+    """Every argument, with the command that it is of."""
     from argparse import _SubParsersAction
 
     for action in parser._actions:
-        yield action
+        yield command, action
         if isinstance(action, _SubParsersAction):
-            for command in action.choices.values():
-                yield from _actions(command)
+            for name, subparser in action.choices.items():
+                yield from _actions(subparser, (*command, name))
 
 
 def _complete(action: Action) -> None:
@@ -64,3 +81,21 @@ def _complete(action: Action) -> None:
         action.choices = handbook.names()
     elif action.dest in explain.FILTERS:
         action.choices = explain.values_of(action.dest)
+
+
+def _complete_in_study(action: Action) -> None:
+    """Its steps mean other things by names such as --kind and --engine. Names are those of the files that hold them:
+    the packages that would list them may not be installed."""
+    from pathlib import Path
+
+    import shtab
+
+    import sleuth
+
+    if action.dest in _NAMES_IN_STUDY:
+        found = Path(sleuth.__file__).parent.joinpath("study").glob(_NAMES_IN_STUDY[action.dest])
+        action.choices = sorted(path.stem for path in found)
+    elif action.dest in _FILES_IN_STUDY:
+        action.complete = shtab.FILE  # type: ignore[attr-defined]
+    elif action.dest in _FOLDERS_IN_STUDY:
+        action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]

@@ -63,6 +63,14 @@ def test_a_study_s_figures_stand_beside_ours(folder: Path):
     assert "-897" in ended.stdout
 
 
+def test_a_table_about_a_paper_alone_is_told_only_where_that_paper_or_the_table_is_asked_for(folder: Path):
+    about_the_paper = "The keyword classifier as published"
+    assert about_the_paper not in sleuth(folder, "posts").stdout
+    assert about_the_paper not in sleuth(folder, "posts", "--study", "liu").stdout
+    assert about_the_paper in sleuth(folder, "posts", "--study", "zhang").stdout
+    assert about_the_paper in sleuth(folder, "posts", "classifier").stdout
+
+
 def test_json_holds_tables_figures_comparisons_and_what_was_skipped(folder: Path):
     ended = sleuth(
         folder, "posts", "--labels", "labels.jsonl", "--study", "liu", "--format", "json", "--output", "told.json"
@@ -113,6 +121,13 @@ def test_what_cannot_be_done_is_one_line(folder: Path, words: tuple[str, ...], l
     ended = sleuth(folder, *words)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == f"sleuth: {line}\n"
+
+
+def test_a_corpus_without_posts_is_refused(folder: Path):
+    (folder / "empty" / corpus.POSTS).mkdir(parents=True)
+    corpus.write_manifest(folder / "empty", {"posts": 0, "parts": []})
+    ended = sleuth(folder, "empty")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", "sleuth: empty holds no posts\n")
 
 
 def test_every_figure_is_drawn_as_a_file(folder: Path):

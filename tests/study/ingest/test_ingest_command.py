@@ -138,3 +138,14 @@ def test_progress_tells_a_rate_and_how_long_the_rest_takes(monkeypatch, seconds,
 
 def test_long_times_are_told_as_a_clock():
     assert [progress._clock(seconds) for seconds in (3.4, 63, 3723)] == ["3 s", "1:03", "1:02:03"]
+
+
+def test_ctrl_c_says_that_the_same_command_goes_on(tmp_path, monkeypatch, capsys):
+    (tmp_path / "Posts.xml").write_bytes(small_dump.whole(small_dump.rows(5)))
+
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sleuth.study.ingest.run.ingest", interrupted)
+    assert main(["study", "ingest", str(tmp_path / "Posts.xml"), "--into", str(tmp_path / "corpus")]) == 130
+    assert "the same command goes on from there" in capsys.readouterr().err

@@ -178,6 +178,13 @@ def test_the_command_tells_of_labels_that_the_codebook_does_not_have(
     assert capsys.readouterr().err == "sleuth: the codebook effects has no label 'crahs'\n"
 
 
+def test_one_post_is_not_told_as_several(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key = TWO[0].key
+    path = _file(tmp_path / "labels.jsonl", [label for label in TWO if label.key == key])
+    assert main(["study", "agreement", path, "--resamples", "0"]) == 0
+    assert "round 1: 1 post, 2 raters" in capsys.readouterr().out
+
+
 def test_the_command_says_when_a_line_was_cut_off(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = _file(tmp_path / "labels.jsonl", TWO)
     with open(path, "a") as file:

@@ -233,7 +233,7 @@ def test_the_command_leaves_out_what_a_sample_or_labels_hold(
         (["--by", "year", "--take", "2018=3", "--size", "4"], "leave --size out"),
         (["--by", "year", "--take", "1066=3"], "there is no stratum '1066'"),
         (["--margin", "5"], "a margin lies between 0 and 1"),
-        (["--without", "nowhere.json"], "neither a sample nor labels"),
+        (["--without", "nowhere.json"], "--without nowhere.json: there is no such file"),
         (["--engine", "abacus"], "there is no engine 'abacus'"),
     ],
 )
@@ -244,3 +244,10 @@ def test_the_command_refuses_in_one_line(
     error = capsys.readouterr().err
     assert complaint in error
     assert error.count("\n") == 1
+
+
+def test_the_command_draws_no_empty_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty, into = _tiny(tmp_path / "tiny", []), tmp_path / "sample.json"
+    assert main(["study", "sample", str(empty.folder), "--into", str(into)]) == 2
+    assert capsys.readouterr().err == f"sleuth: there is no post to draw in {empty.folder}\n"
+    assert not into.exists()

@@ -210,6 +210,15 @@ def test_the_chain_of_selections_is_followed_as_far_as_it_goes(folder: Path, tmp
     assert len(lineage(corpus.open_corpus(tmp_path)).manifests) == 20  # a circle ends
 
 
+def test_filters_typed_by_hand_are_no_title(tmp_path: Path) -> None:
+    chosen = synthetic.write(tmp_path / "chosen", 5)
+    preset = {"name": "filters", "title": "by the filters given", "source": "", "text": ""}
+    corpus.write_manifest(tmp_path / "chosen", {**without_schema(chosen.manifest), "preset": preset})
+    ended = as_a_process(tmp_path, "chosen", "--format", "markdown", "--output", "report.md")
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "report.md").read_text(encoding="utf-8").startswith("# A study of posts\n")
+
+
 def test_an_empty_corpus_makes_a_short_report(tmp_path: Path) -> None:
     (tmp_path / corpus.POSTS).mkdir()
     corpus.write_manifest(tmp_path, {"posts": 0})

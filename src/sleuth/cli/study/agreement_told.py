@@ -22,7 +22,8 @@ _WIDEST_MATRIX = 12
 def as_text(one: Agreement) -> str:
     """One round: the coefficients, rater by rater, label by label, and what is taken for what."""
     who = f"{len(one.raters)} raters ({', '.join(one.raters)})"
-    text = f"{one.codebook}, round {one.round}: {one.posts:,} posts, {who}\n\n" + _coefficients(one)
+    posts = "1 post" if one.posts == 1 else f"{one.posts:,} posts"
+    text = f"{one.codebook}, round {one.round}: {posts}, {who}\n\n" + _coefficients(one)
     if len(one.pairs) > 1:
         pairs = [(" and ".join(pair.raters), *_cells(pair.kappa), percent(pair.agree)) for pair in one.pairs]
         text += "\n" + aligned(("Cohen's kappa of", "value", "from", "to", "posts", "agree"), pairs)

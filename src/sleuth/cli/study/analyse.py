@@ -93,6 +93,8 @@ def _material(args: Namespace) -> Material:
     _check_names(args.names)
     try:
         corpus = open_corpus(args.corpus)
+        if corpus.manifest.get("posts") == 0:
+            raise Refusal(f"{args.corpus} holds no posts")
         study = published.load_study(args.study) if args.study else None
         labels = read_labels(args.labels) if args.labels else None
         material = gather(engine.connect(args.engine), corpus, settle(labels) if labels is not None else None, study)
@@ -119,9 +121,9 @@ def _check_names(names: list[str]) -> None:
 
 def _run(material: Material, names: list[str]) -> tuple[list[Result], list[Skipped]]:
     from sleuth.cli.progress import Progress
-    from sleuth.study.analyses import Skipped, analysis_names, run
+    from sleuth.study.analyses import Skipped, names_for, run
 
-    wanted = names or analysis_names()
+    wanted = names or names_for(material.study)
     results: list[Result] = []
     skipped: list[Skipped] = []
     with Progress("analyses") as progress:

@@ -75,7 +75,7 @@ def _ingest(args: Namespace, into: Path, tags: tuple[str, ...], quiet: bool = Fa
     from pathlib import Path
 
     from sleuth.cli.progress import Progress
-    from sleuth.cli.streams import remark
+    from sleuth.cli.streams import complain, remark
     from sleuth.study.ingest import folder, run, sources
 
     choice, columns = _choice(args, tags), _columns(args.column)
@@ -91,6 +91,9 @@ def _ingest(args: Namespace, into: Path, tags: tuple[str, ...], quiet: bool = Fa
         was_finished = (folder.found_in(into) or {}).get("finished", False)
         with Progress("MB", per=1_000_000, rate=True) as progress:
             manifest = run.ingest(found, into, choice, tell=progress)
+    except KeyboardInterrupt:
+        complain(f"stopped; what is in {into} is kept, and the same command goes on from there")
+        raise
     except sources.CannotIngest as error:
         raise Refusal(str(error)) from None
     except OSError as error:

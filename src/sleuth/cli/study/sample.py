@@ -95,6 +95,8 @@ def _sample(args: Namespace) -> int:
     labels, without = _labels(args), _taken(args.without)
     connection = engine.connect(args.engine)
     sample = draw(connection, corpus, _deal(args), seed=args.seed, by=args.by, labels=labels, without=without)
+    if not sample.population:
+        raise Refusal(f"there is no post to draw in {args.corpus}" + (" but those in --without" if without else ""))
     if into is not None:
         write_sample(sample, into, args.force)
     if args.format == "json":
@@ -145,11 +147,15 @@ def _labels(args: Namespace) -> list[Label]:
 
 def _taken(files: list[str]) -> set[str]:
     """The posts of earlier samples or labels."""
+    from pathlib import Path
+
     from sleuth.study.label.sample import NotASample, read_sample
     from sleuth.study.label.store import NotLabels, read_labels
 
     taken: set[str] = set()
     for file in files:
+        if not Path(file).exists():
+            raise Refusal(f"--without {file}: there is no such file")
         try:
             taken |= {post.key for post in read_sample(file).posts}
         except NotASample:

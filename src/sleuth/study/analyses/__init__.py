@@ -46,6 +46,12 @@ def analysis_names() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
 
 
+def names_for(study: Study | None) -> list[str]:
+    """All but those that need nothing of the posts, being about a paper that was not asked for."""
+    asked = study.name if study is not None else None
+    return [name for name in analysis_names() if (found := load_analysis(name)).NEEDS or asked in found.STUDIES]
+
+
 def load_analysis(name: str) -> Analysis:
     """Raises NoAnalysis."""
     if name not in analysis_names():

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from sleuth.study import engine
-from sleuth.study.analyses import Skipped, analysis_names, load_analysis, run
+from sleuth.study.analyses import Skipped, load_analysis, names_for, run
 from sleuth.study.corpus import Corpus
 from sleuth.study.label.sample import Sample
 from sleuth.study.label.store import Labels
@@ -69,7 +69,7 @@ def gather(asked: Asked, tell: Tell = lambda done, total: None) -> Report:
 
 
 def _run(material: Material, tell: Tell) -> tuple[tuple[Result, ...], tuple[NotRun, ...]]:
-    names = [name for name in analysis_names() if name not in _TOLD_ELSEWHERE and _is_of(name, material.study)]
+    names = [name for name in names_for(material.study) if name not in _TOLD_ELSEWHERE and _is_of(name, material.study)]
     results: list[Result] = []
     skipped: list[Skipped] = []
     for done, name in enumerate(names):
@@ -140,8 +140,13 @@ def _schemes(material: Material, results: tuple[Result, ...]) -> set[str]:
 
 
 def _title(known: Known) -> str:
-    presets = known.lineage.presets
-    return str(presets[-1].get("title")) if presets and presets[-1].get("title") else "A study of posts"
+    """The preset's own; filters typed by hand have no title to speak of."""
+    titles = [
+        str(preset["title"])
+        for preset in known.lineage.presets
+        if preset.get("title") and preset.get("name") != "filters"
+    ]
+    return titles[-1] if titles else "A study of posts"
 
 
 def _subtitle(known: Known) -> str:

@@ -10,9 +10,6 @@ from sleuth.study.label.agreement import SETTLED, Agreement, measure, rounds
 from sleuth.study.label.coefficients import Bootstrap
 from sleuth.study.label.store import Label
 
-# Enough for an interval to two digits, and quick.
-_RESAMPLES = 400
-
 
 @dataclass(frozen=True)
 class Rated:
@@ -44,7 +41,7 @@ def rated(labels: Iterable[Label], schemes: Collection[str]) -> list[Rated]:
 def agreements(labels: Iterable[Label], schemes: Collection[str]) -> list[Agreement]:
     """Every round that two or more raters took part in."""
     asked = [label for label in labels if _is_asked(label.codebook, schemes)]
-    return [measure(ratings, Bootstrap(resamples=_RESAMPLES)) for ratings in rounds(asked) if len(ratings.raters) > 1]
+    return [measure(ratings, Bootstrap()) for ratings in rounds(asked) if len(ratings.raters) > 1]
 
 
 def _is_asked(codebook: str, schemes: Collection[str]) -> bool:
