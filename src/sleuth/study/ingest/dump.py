@@ -28,9 +28,9 @@ from sleuth.study.ingest.words64 import Array, integers, times
 
 # Large enough that the cost of a call is small beside its work, small enough to stay near the processor.
 _CHUNK = 4 << 20
-_SIFTED_CHUNK = 8 << 20
+_SIFTED_CHUNK = 4 << 20
 # A batch is due now and then, even when nothing passes the sieve.
-_CHUNKS_A_BATCH = 16
+_CHUNKS_A_BATCH = 32
 _ROW = b"<row"
 _FRAME = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<posts[^>]*>\s*)?(?:</posts>\s*)?", re.DOTALL
@@ -38,12 +38,20 @@ _FRAME = re.compile(
 
 
 def read(stream: Stream, position: int, site: str, chooser: Chooser) -> Iterator[Batch]:
+    _keep_freed_memory()
     chunks = _chunks(stream, position, _SIFTED_CHUNK if chooser.choice.tags else _CHUNK)
     if chooser.choice.tags:
         yield from _sifted(chunks, stream, site, chooser)
         return
     for start, data in chunks:
         yield _batch(data, site, _Offsets([start], [0]), start + len(data), stream.done)
+
+
+def _keep_freed_memory() -> None:
+    """Have the memory of large arrays used again, not given back: asking anew for every page is a sixth of the time.
+
+    When glibc frees a block that it had mapped, it keeps all smaller ones from then on. Elsewhere this does nothing."""
+    np.empty(24 << 20, np.uint8)
 
 
 def _chunks(stream: Stream, position: int, size: int) -> Iterator[tuple[int, bytes]]:
@@ -56,13 +64,15 @@ def _chunks(stream: Stream, position: int, size: int) -> Iterator[tuple[int, byt
             raise damage
         if not piece:
             break
-        data = rest + piece
-        end = data.rfind(_ROW, 1)
+        # The piece is large: it is copied once, together with the rest before it.
+        end = piece.rfind(_ROW, 1)
         if end <= 0:
-            end = len(data) if len(data) > LONGEST else 0
+            end = len(piece) if len(rest) + len(piece) > LONGEST else 0
         if end:
-            yield position, data[:end]
-        position, rest = position + end, data[end:]
+            yield position, b"".join((rest, memoryview(piece)[:end]))
+            position, rest = position + len(rest) + end, piece[end:]
+        else:
+            rest += piece
     if rest:
         yield position, rest
 
@@ -101,8 +111,7 @@ class _Offsets:
 
 
 def _batch(data: bytes, site: str, offsets: _Offsets, position: int, done: int) -> Batch:
-    chunk = bytearray(data)
-    chunk += bytes(PAD)
+    chunk = bytearray().join((data, bytes(PAD)))
     cells = Cells(chunk)
     aside = []
     before = data[: cells.starts[0]] if len(cells.starts) else data

@@ -37,30 +37,30 @@ class Cells:
     """The usual rows of a chunk and their values; `unusual` says which of its rows are not among them."""
 
     def __init__(self, chunk: bytearray) -> None:
-        """Marks are found in one go: quotes and ampersands differ in one bit, `<` and `>` too."""
         self.chunk = chunk
         self.buffer = np.frombuffer(chunk, np.uint8)
         self.words = view(chunk)
-        is_mark = (self.buffer & 0xFB) == 34
-        is_mark |= (self.buffer & 0xFD) == 60
-        marks = np.flatnonzero(is_mark)
-        letters = self.buffer[marks]
-        angles = marks[letters == 60]
+        angles = np.flatnonzero(self.buffer == 60)
         is_row = (self.words[angles] & U64(0xFFFFFFFF)) == word(b"<row")
         is_row &= (self.buffer[angles + 4] <= 32) | (self.buffer[angles + 4] == 47)
         self.starts = angles[is_row]
         self.ends = np.append(self.starts[1:], len(chunk) - PAD)
         self.unusual = np.zeros(len(self.starts), bool)
-        # Of what stands inside of values, what matters: `&` and `>`.
-        self.events = marks[(letters == 38) | (letters == 62)]
+        self.ampersands = np.flatnonzero(self.buffer == 38)
         self._flag(angles[~is_row])
-        self._find_values(marks[letters == 34])
+        self._flag_raw_ends(np.flatnonzero(self.buffer == 62))
+        self._find_values(np.flatnonzero(self.buffer == 34))
 
     def _flag(self, places: Array) -> None:
         """The rows in which these places are, are unusual."""
         if len(places) and len(self.starts):
             rows = np.searchsorted(self.starts, places, "right") - 1
             self.unusual[rows[rows >= 0]] = True
+
+    def _flag_raw_ends(self, places: Array) -> None:
+        """`>` may stand raw in a value, but dumps escape it: one a row, at its end."""
+        count = np.diff(np.searchsorted(places, np.append(self.starts, len(self.chunk))))
+        self.unusual |= count != 1
 
     def _find_values(self, quotes: Array) -> None:
         first = np.searchsorted(quotes, self.starts)
@@ -122,10 +122,12 @@ class Cells:
         if self.bad.any():
             # Two values of one name would put all later ones in the wrong rows.
             names[self.bad[self.of_row]] = _UNKNOWN
-        self._names = names
+        self._by_name = np.argsort(names, kind="stable")
+        self._first_of_name = np.append(0, np.cumsum(np.bincount(names, minlength=_UNKNOWN + 1)))
 
     def spans(self, name: str) -> Spans:
-        which = np.flatnonzero(self._names == NAMES.index(name))
+        number = NAMES.index(name)
+        which = self._by_name[self._first_of_name[number] : self._first_of_name[number + 1]]
         return Spans(self.of_row[which], self.opens[which] + 1, self.closes[which])
 
 

@@ -14,15 +14,17 @@ from sleuth.study.ingest.words64 import U64, Array, Words, mask, word
 TITLE, BODY, TAGS = 0, 1, 2
 
 _XML = Words([b"lt;", b"gt;", b"amp;", b"quot;", b"apos;", b"#xA;", b"#xD;", b"#x9;", b"#39;"])
-_LT, _GT, _AMP, _RAW_GT = 1, 2, 3, 10
-_LENGTH = np.array([1, 4, 4, 5, 6, 6, 5, 5, 5, 5, 1], np.int64)
-_LETTER = np.frombuffer(b"\0<>&\"'\n\r\t'>", np.uint8)
+_LT, _GT, _AMP = 1, 2, 3
+_LENGTH = np.array([1, 4, 4, 5, 6, 6, 5, 5, 5, 5], np.int64)
+_LETTER = np.frombuffer(b"\0<>&\"'\n\r\t'", np.uint8)
 # What an escaped ampersand begins: the entities of HTML that are common.
-_HTML = Words([b"lt;", b"gt;", b"amp;", b"quot;", b"nbsp;", b"#39;"])
-_HTML_LENGTH = np.array([0, 3, 3, 4, 5, 5, 4], np.int64)
-_HTML_LETTER = np.frombuffer(b"&<>&\"\xc2'", np.uint8)
-_NBSP = 5
-_SECOND_OF_NBSP = 0xA0
+_HTML_NAMES = [b"lt;", b"gt;", b"amp;", b"quot;", b"#39;", b"nbsp;", b"hellip;", b"mdash;", b"ndash;", b"rarr;"]
+_HTML = Words(_HTML_NAMES)
+_HTML_LENGTH = np.array([0, *map(len, _HTML_NAMES)], np.int64)
+# What they stand for, in UTF-8: up to three bytes.
+_HTML_LETTERS = [letter.encode() for letter in "&<>&\"'\xa0…—–→"]
+_HTML_WIDTH = np.array([len(letter) for letter in _HTML_LETTERS], np.int64)
+_HTML_BYTES = np.array([list(letter.ljust(3, b"\0")) for letter in _HTML_LETTERS], np.uint8)
 _BAR = 124
 _INLINE = Words(
     [
@@ -61,52 +63,58 @@ class Markup:
         self._judge_tag_lists()
 
     def _gather(self) -> None:
-        """The events inside of the spans. A row with events anywhere else is for the slow way."""
-        events = self._cells.events
+        """The ampersands inside of the spans, the events. A row with any elsewhere is for the slow way."""
+        events = self._cells.ampersands
         low, high = np.searchsorted(events, self._starts), np.searchsorted(events, self._ends)
         counts = high - low
         before = np.cumsum(counts) - counts
-        self._at = events[np.repeat(low - before, counts) + np.arange(counts.sum())]
         self._span = np.repeat(np.arange(len(counts)), counts)
         self._kind = np.repeat(self._span_kind, counts)
         self._first_of_span, self._count_of_span = before, counts
+        if len(self._span) == len(events):
+            self._at = events
+            return
+        self._at = events[np.repeat(low - before, counts) + np.arange(len(self._span))]
         in_row = np.searchsorted(events, self._cells.row_ends) - np.searchsorted(events, self._cells.row_starts)
         known = np.bincount(self._rows, counts, len(in_row)).astype(np.int64)
-        # The one of its own is the `>` it ends with.
-        self._cells.bad |= in_row != known + 1
+        self._cells.bad |= in_row != known
 
     def _name(self) -> None:
         """Which entity each event is, how long it is and what it stands for."""
-        name = _XML.find(self._words[self._at + 1])
-        name[self._cells.buffer[self._at] == 62] = _RAW_GT
-        self._mark_bad(name == 0)
-        self._length, self._letter = _LENGTH[name], _LETTER[name]
+        name = _XML.find(self._words[1:][self._at])
+        self._mark_bad(np.flatnonzero(name == 0))
+        self._length, self._letter = _LENGTH.take(name), _LETTER.take(name)
         inner = np.flatnonzero((name == _AMP) & (self._kind == BODY))
         html = _HTML.find(self._words[self._at[inner] + 5])
         self._length[inner] += _HTML_LENGTH[html]
-        self._letter[inner] = _HTML_LETTER[html]
-        self._wide, self._strange = inner[html == _NBSP], inner[html == 0]
+        self._letter[inner] = _HTML_BYTES[html, 0]
+        wide = _HTML_WIDTH[html] > 1
+        self._wide, self._wide_name = inner[wide], html[wide]
+        self._strange = inner[html == 0]
         self._entity = name
 
     def _mark_bad(self, events: Array) -> None:
-        """By index or by mask."""
+        """The rows of these events, given by index."""
         self._cells.bad[self._rows[self._span[events]]] = True
 
     def _find_tags(self) -> None:
         """A tag is `<` with a letter, `/` or `!` after it, up to the next `>`, with no `<` between."""
         name = self._entity
-        angles = np.flatnonzero(((name == _LT) | (name == _GT) | (name == _RAW_GT)) & (self._kind == BODY))
-        opens = name[angles] == _LT
-        left, right = angles[:-1], angles[1:]
-        is_tag = opens[:-1] & ~opens[1:] & (self._span[left] == self._span[right])
-        is_tag &= _BEGINS_TAG[self._cells.buffer[self._at[left] + 4]]
-        self._tag_first, self._tag_last = left[is_tag], right[is_tag]
-        self._tag_start = self._at[self._tag_first]
-        self._tag_end = self._at[self._tag_last] + self._length[self._tag_last]
-        change = np.zeros(len(self._at) + 1, np.int8)
-        change[self._tag_first] += 1
-        change[self._tag_last + 1] -= 1
-        self._in_tag = np.cumsum(change[:-1], dtype=np.int8).view(bool)
+        angles = np.flatnonzero((name <= _GT) & (self._kind == BODY))
+        opens = name.take(angles) == _LT
+        places = np.flatnonzero(opens[:-1] & ~opens[1:])
+        left, right = angles.take(places), angles.take(places + 1)
+        is_tag = self._span.take(left) == self._span.take(right)
+        start = self._at.take(left)
+        is_tag &= _BEGINS_TAG.take(self._cells.buffer[4:].take(start))
+        self._tag_first, self._tag_last = left.compress(is_tag), right.compress(is_tag)
+        self._tag_start = start.compress(is_tag)
+        self._tag_end = self._at.take(self._tag_last) + _LENGTH[_GT]
+        self._in_tag = np.zeros(len(self._at), bool)
+        self._in_tag[self._tag_first] = self._in_tag[self._tag_last] = True
+        between = self._tag_last - self._tag_first - 1
+        holding = np.flatnonzero(between)
+        self._in_tag[_ranges(self._tag_first[holding] + 1, between[holding])] = True
         self._mark_bad(self._strange[~self._in_tag[self._strange]])
 
     def _find_blocks(self) -> None:
@@ -169,18 +177,20 @@ class Markup:
         first, last = np.flatnonzero(np.append(True, apart)), np.flatnonzero(np.append(apart, True))
         span = self._span[self._tag_first[tags[first]]]
         start, end = start[first], end[last]
-        fine = self._is_newline(start - 5) | self._is_newline(end)
-        fine |= (self._cells.buffer[start - 1] == 32) | (self._cells.buffer[end] == 32)
-        fine |= (start == self._starts[span]) | (end == self._ends[span])
-        lengths = last - first + 1
-        doubtful = tags[np.repeat(~fine, lengths)]
+        buffer = self._cells.buffer
+        rest = np.flatnonzero(~self._is_newline(end))
+        rest = rest[buffer[start[rest] - 1] != 32]
+        rest = rest[~self._is_newline(start[rest] - 5) & (buffer[end[rest]] != 32)]
+        rest = rest[(start[rest] != self._starts[span[rest]]) & (end[rest] != self._ends[span[rest]])]
+        doubtful = tags[_ranges(first[rest], last[rest] - first[rest] + 1)]
         inside = self._words[self._tag_start[doubtful] + 4]
         closes = (inside & U64(0xFF)) == U64(47)
         inside = np.where(closes, self._words[self._tag_start[doubtful] + 5], inside)
         inline = (_INLINE.find(inside) > 0) | ((inside & mask(2)) == word(b"a ")) | ((inside & mask(1)) == word(b"!"))
         breaking = doubtful[~inline]
-        after_block = np.isin(self._tag_start[breaking], self.block_end)
-        self._mark_bad(self._tag_first[breaking[~after_block]])
+        if len(breaking):
+            after_block = np.isin(self._tag_start[breaking], self.block_end)
+            self._mark_bad(self._tag_first[breaking[~after_block]])
 
     def _judge_tag_lists(self) -> None:
         """`<a><b>` or `|a|b|`, nothing else."""
@@ -191,7 +201,7 @@ class Markup:
         piped = (buffer[start] == _BAR) & (buffer[end - 1] == _BAR) & (count == 0)
         angled = ((words[start] & mask(4)) == word(b"&lt;")) & ((words[end - 4] & mask(4)) == word(b"&gt;"))
         self._cells.bad[self._rows[spans[~(piped | (angled & (count % 2 == 0)) | (start == end))]]] = True
-        rank = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        rank = _ranges(np.zeros_like(count), count)
         events = np.repeat(first, count) + rank
         at, name = self._at[events], self._entity[events]
         limit = np.repeat(end, count)
@@ -209,18 +219,26 @@ class Markup:
     def removed(self) -> tuple[Array, Array]:
         """The bytes to go, as ordered intervals that do not overlap."""
         start, end = self._at + 1, self._at + self._length
-        start[self._wide] += 1
+        start[self._wide] += _HTML_WIDTH[self._wide_name] - 1
         start[self._swallowed] -= 1
         start[self._tag_opens] -= 1
         start[self._tag_first], end[self._tag_first] = self._tag_start, self._tag_end
         goes = ~self._in_tag
         goes[self._tag_first] = True
-        return start[goes], end[goes]
+        return start.compress(goes), end.compress(goes)
 
     def write_letters(self) -> None:
         """Put what entities stand for in their place, into the chunk. Nothing can be looked at afterwards."""
         buffer = self._cells.buffer
         self._letter[self._tag_closes] = _BAR
-        changes = ~self._in_tag
-        buffer[self._at[changes]] = self._letter[changes]
-        buffer[self._at[self._wide] + 1] = _SECOND_OF_NBSP
+        # Those inside of tags go with them.
+        buffer[self._at] = self._letter
+        for place in (1, 2):
+            wider = _HTML_WIDTH[self._wide_name] > place
+            buffer[self._at[self._wide[wider]] + place] = _HTML_BYTES[self._wide_name[wider], place]
+
+
+def _ranges(firsts: Array, counts: Array) -> Array:
+    """So many numbers from each first one on, one range after the other."""
+    before = np.cumsum(counts) - counts
+    return np.asarray(np.repeat(firsts - before, counts) + np.arange(counts.sum()))

@@ -32,7 +32,7 @@ def prose(cells: Cells) -> Prose:
     starts = starts[order]
     ends = np.concatenate([spans.ends for spans in named.values()])[order]
     rows = np.concatenate([spans.rows for spans in named.values()])[order]
-    kinds = np.repeat(list(named), [len(spans.rows) for spans in named.values()])[order]
+    kinds = np.repeat(np.array(list(named), np.uint8), [len(spans.rows) for spans in named.values()])[order]
     markup = Markup(cells, starts, ends, rows, kinds)
     pieces = _Pieces(cells, markup, starts, ends)
     rows_of = {kind: rows[kinds == kind] for kind in named}
@@ -98,7 +98,8 @@ def _without(chunk: bytearray, goes: Array, comes: Array) -> Any:
     pieces = pa.BinaryArray.from_buffers(
         pa.binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(chunk)]
     )
-    stays = pa.array(np.arange(len(offsets) - 1) % 2 == 0)
+    every_other = pa.py_buffer(b"\x55" * (len(offsets) // 8 + 1))
+    stays = pa.Array.from_buffers(pa.bool_(), len(offsets) - 1, [None, every_other])
     return pieces.filter(stays).buffers()[2]
 
 

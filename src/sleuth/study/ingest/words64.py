@@ -37,7 +37,7 @@ class Words:
         self._mask = np.array([0, *(mask(len(word)) for word in words)], U64)
         self._word = np.array([1, *(word(letters) for letters in words)], U64)
         starts = np.array([word(letters[:3]) for letters in words], U64)
-        for factor in range(0x9E3779B1, 0x9E3779B1 + 20_000, 2):
+        for factor in range(0x9E3779B97F4A7C15, 0x9E3779B97F4A7C15 + 200_000, 2):
             places = self._places(starts, U64(factor))
             if len(set(places.tolist())) == len(words):
                 break
@@ -46,12 +46,12 @@ class Words:
         self._table[places] = np.arange(1, len(words) + 1)
 
     def _places(self, starts: Array, factor: U64) -> Array:
-        return ((starts * factor) & U64(0xFFFFFFFF)) >> U64(24)
+        return ((starts * factor) >> U64(56)).view(np.int64)
 
     def find(self, at: Array) -> Array:
         """For each eight bytes the number of the word that they begin with, counted from 1; 0 for none."""
-        found = self._table[self._places(at & mask(3), self._factor)]
-        return np.where((at & self._mask[found]) == self._word[found], found, np.uint8(0))
+        found = self._table.take(self._places(at & mask(3), self._factor))
+        return np.asarray(found * ((at & self._mask.take(found)) == self._word.take(found)))
 
 
 def integers(words: Array, starts: Array, ends: Array, buffer: Array) -> tuple[Array, Array]:
@@ -86,12 +86,14 @@ def times(words: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
     """Milliseconds since 1970 of `2016-08-02T15:39:14.947`, and which of them are written otherwise."""
     fine = ends - starts == 23
     at = np.where(fine, starts, 0)
-    date, minutes, seconds = words[at], words[at + 8], words[at + 15]
-    fine &= _marks(date, b"\0\0\0\0-\0\0-") & _marks(minutes, b"\0\0T\0\0:\0\0") & _marks(seconds, b"\0:\0\0.\0\0\0")
-    year = _digits(date, 0, 4, fine)
-    month, day = _digits(date, 5, 2, fine), _digits(minutes, 0, 2, fine)
-    hour, minute = _digits(minutes, 3, 2, fine), _digits(minutes, 6, 2, fine)
-    second, fraction = _digits(seconds, 2, 2, fine), _digits(seconds, 5, 3, fine)
+    date, fine_date = _pairs(words[at], b"0000-00-")
+    minutes, fine_minutes = _pairs(words[at + 8], b"00T00:00")
+    seconds, fine_seconds = _pairs(words[at + 15], b"0:00.000")
+    fine &= fine_date & fine_minutes & fine_seconds
+    year, month, day = _byte(date, 0) * 100 + _byte(date, 2), _byte(date, 5), _byte(minutes, 0)
+    hour, minute, second = _byte(minutes, 3), _byte(minutes, 6), _byte(seconds, 2)
+    # Of three digits, the first two and the last two.
+    fraction = _byte(seconds, 5) * 10 + _byte(seconds, 6) % 10
     leap = (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))
     month = np.where((month >= 1) & (month <= 12), month, 0)
     fine &= (year > 0) & (month > 0) & (day >= 1) & (day <= _DAYS_IN[month] + (leap & (month == 2)))
@@ -102,15 +104,15 @@ def times(words: Array, starts: Array, ends: Array) -> tuple[Array, Array]:
     return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + fraction, ~fine
 
 
-def _marks(found: Array, expected: bytes) -> Array:
-    where = word(bytes(255 if letter else 0 for letter in expected))
-    return np.asarray((found & where) == word(expected))
+def _pairs(found: Array, pattern: bytes) -> tuple[Array, Array]:
+    """At every byte the number that it and the next one write, and whether digits are where the pattern has zeros.
+
+    All else must be as in the pattern. Adding makes a byte's highest bit one if it is more than 9, or more than 0."""
+    values = found ^ word(pattern)
+    limits = word(bytes(127 - 9 if letter == 48 else 127 for letter in pattern))
+    fine = (((values + limits) | values) & U64(0x8080808080808080)) == U64(0)
+    return values * U64(10) + (values >> U64(8)), fine
 
 
-def _digits(found: Array, first: int, count: int, fine: Array) -> Array:
-    number = np.zeros(len(found), np.int64)
-    for place in range(first, first + count):
-        digit = ((found >> U64(8 * place)) & U64(0xFF)).astype(np.int64) - 48
-        fine &= (digit >= 0) & (digit <= 9)
-        number = number * 10 + digit
-    return number
+def _byte(numbers: Array, place: int) -> Array:
+    return ((numbers >> U64(8 * place)) & U64(0xFF)).astype(np.int64)
