@@ -133,3 +133,15 @@ def test_of_a_very_long_log_the_end_is_kept() -> None:
     text = "step 1 loss 0.5\n" * 500_000 + ERROR
     assert cleaned(text).endswith(ERROR)
     assert len(cleaned(text)) < len(text)
+
+
+def test_a_file_below_the_folder_one_is_in_is_named_as_one_would_type_it(tmp_path, monkeypatch):
+    (tmp_path / "train.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "Traceback (most recent call last):\n"
+        f'  File "{tmp_path}/train.py", line 3, in <module>\n    step()\n'
+        f'  File "{tmp_path}/gone.py", line 9, in step\n    x\n'
+        "ValueError: no\n"
+    )
+    assert [frame.path for frame in read(text).frames] == ["train.py", f"{tmp_path}/gone.py"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sleuth.triage.answer import Frame
 
@@ -123,7 +124,13 @@ def _own_frames(text: str) -> tuple[Frame, ...]:
         for match in _PYTHON_FRAME.finditer(text, _last_traceback(text))
     ]
     found += [*_notebook_frames(text)]
-    return tuple(frame for frame in found if not _LIBRARY.search(frame.path))
+    return tuple(replace(frame, path=_from_here(frame.path)) for frame in found if not _LIBRARY.search(frame.path))
+
+
+def _from_here(path: str) -> str:
+    """As one would type it, if the file is below the folder one is in."""
+    here = os.path.join(os.getcwd(), "")
+    return path[len(here) :] if path.startswith(here) and os.path.exists(path) else path
 
 
 def _last_traceback(text: str) -> int:
