@@ -92,7 +92,7 @@ def test_killed_fifty_times_every_record_can_be_read_and_its_report_drawn(
     script(DOOMED)
     subprocess.run(
         [sys.executable, "-c", KILLER, str(KILLS)],
-        cwd=tmp_path, env=environment, check=True, timeout=240,
+        cwd=tmp_path, env=environment, check=True, timeout=600,
     )  # fmt: skip
     steps = []
     for number in range(KILLS):

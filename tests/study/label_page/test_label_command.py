@@ -100,17 +100,17 @@ def test_it_serves_this_machine_at_the_usual_port_and_ends_with_how_to_go_on(com
     running = command("--codebook", "kinds", "--rater", "ann", "--round", "2")
     port = usual_port(begin("ann", round=2))
     assert re.fullmatch(rf"http://127\.0\.0\.1:{port}/\?token=[\w-]{{20,}}", running.said)
-    with urllib.request.urlopen(running.url, timeout=10) as answer:
+    with urllib.request.urlopen(running.url, timeout=60) as answer:
         assert answer.status == 200
     begin("ann", round=2).choose("so:1", ["other"])
     urllib.request.urlopen(
         urllib.request.Request(
             f"http://127.0.0.1:{port}/changes", headers={"X-Sleuth-Token": running.url.partition("token=")[2]}
         ),
-        timeout=10,
+        timeout=60,
     ).close()
     running.process.send_signal(signal.SIGINT)
-    out, err = running.process.communicate(timeout=20)
+    out, err = running.process.communicate(timeout=120)
     assert (running.process.returncode, out) == (0, "")
     assert err.splitlines() == [
         "ann: 1 of 8 posts labelled",
@@ -124,7 +124,7 @@ def test_a_second_window_of_the_same_rater_gets_another_port(command):
     second = command("--codebook", "kinds", "--rater", "ann")
     assert first.url.partition("?")[0] != second.url.partition("?")[0]
     second.process.send_signal(signal.SIGINT)
-    assert "the usual port of ann is taken" in second.process.communicate(timeout=20)[1]
+    assert "the usual port of ann is taken" in second.process.communicate(timeout=120)[1]
 
 
 def test_a_terminal_sees_the_count_go_up(sample, begin):
@@ -149,10 +149,10 @@ def test_a_terminal_sees_the_count_go_up(sample, begin):
             json.dumps(said).encode(),
             {"X-Sleuth-Token": token, "Content-Type": "application/json"},
         )
-        urllib.request.urlopen(request, timeout=10).close()
+        urllib.request.urlopen(request, timeout=60).close()
         _until(leader, "1 of 8 posts labelled")
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=120) == 0
         assert "To go on" in _until(leader, "--into labels.jsonl")
     finally:
         process.kill()

@@ -23,7 +23,7 @@ class Rater:
 
     def work(self, port, token, session, seed):
         chance = random.Random(seed)
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         headers = {"X-Sleuth-Token": token, "Content-Type": "application/json"}
         while True:
             said = {"session": session, "key": chance.choice(self.keys), "labels": [chance.choice(self.names)]}

@@ -24,7 +24,7 @@ def ask(server):
     """An answer's status and body."""
 
     def send(path, said=None, method=None, **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
         given = {"X-Sleuth-Token": server.token, "Content-Type": "application/json"}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
         body = None if said is None else said if isinstance(said, str) else json.dumps(said)
