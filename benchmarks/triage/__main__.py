@@ -27,9 +27,10 @@ from sleuth.study.classify.evaluate import Evaluation, HeldOut, evaluate
 from sleuth.study.classify.minilm import Embedder
 from sleuth.study.classify.models import maker
 from sleuth.study.label.coefficients import cohen
+from sleuth.triage import KINDS
 from sleuth.triage import model as shipped
 from triage.learn import Student, Terms
-from triage.posts import KINDS, TESTED_ROUND, Post, labelled, texts
+from triage.posts import TESTED_ROUND, Post, labelled, texts
 
 Array = Any
 

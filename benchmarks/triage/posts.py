@@ -10,15 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LABELS = Path(__file__).resolve().parent / "labels.csv"
-KINDS = (
-    "implementation",
-    "program-crash",
-    "training-anomaly",
-    "model-migration",
-    "performance",
-    "comprehension",
-    "installation",
-)
 # Only posts of this round were read twice and drawn at random: the test is a third of them.
 TESTED_ROUND = "main"
 

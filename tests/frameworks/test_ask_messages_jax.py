@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
+from other_process import errors_of, names_in
+from recognising import errors_in
 
 # One process imports JAX once, makes every error happen and prints what Python would.
 PROGRAM = r"""
-import json, os, sys, traceback
+import os
 os.environ["JAX_PLATFORMS"] = "cpu"
 import jax
 import jax.numpy as jnp
@@ -74,32 +71,20 @@ RAISED = {
     "jax-removed": lambda: jax.ops.index_update,
     "numpy-truth": lambda: bool(x > 0),
 }
-said = {}
-for name, program in RAISED.items():
-    try:
-        program()
-    except BaseException as error:
-        said[name] = "".join(traceback.format_exception(error))
-print(json.dumps(said), file=sys.stderr)
 """
-NAMES = [line.split('"')[1] for line in PROGRAM.splitlines() if line.startswith('    "') and '": ' in line]
+NAMES = names_in(PROGRAM)
 
 
 @pytest.fixture(scope="session")
 def said() -> dict[str, str]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
-    result: dict[str, str] = json.loads(done.stderr.splitlines()[-1])
-    return result
+    return errors_of(PROGRAM)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_message_is_known_by_its_signature(said: dict[str, str], name: str) -> None:
     from sleuth.triage import ask
-    from sleuth.triage.matching import matches
-    from sleuth.triage.reading import read
 
-    known = [match.signature.name for match in matches(read(said[name])) if not match.signature.symptom]
+    known = [match.signature.name for match in errors_in(said[name])]
     assert known[:1] == [name]
     answer = ask(said[name])
     assert answer.signature is not None

@@ -90,7 +90,7 @@ def test_the_frames_of_a_notebook_are_found(text: str, frame: Frame) -> None:
 def test_the_frames_that_rich_draws_are_found() -> None:
     text = f"""\
 [rank0]: ╭───────────── Traceback (most recent call last) ─────────────╮
-[rank0]: │ /work/finetune.py:470 in main                                │
+[rank0]: │ /home/ann/finetune.py:470 in main                            │
 [rank0]: │                                                              │
 [rank0]: │   469 │   model.train()                                      │
 [rank0]: │ ❱ 470 │   trainer.train()                                    │
@@ -101,7 +101,7 @@ def test_the_frames_that_rich_draws_are_found() -> None:
 [rank0]: {ERROR}
 """
     reading = read(text)
-    assert reading.frames == (Frame("/work/finetune.py", 470, "main"),)
+    assert reading.frames == (Frame("/home/ann/finetune.py", 470, "main"),)
     assert reading.has_traceback
     assert reading.text[slice(*reading.statements[-1])].startswith("RuntimeError: mat1")
 

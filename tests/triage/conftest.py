@@ -1,8 +1,0 @@
-"""The tables of small programs beside this file are importable by their names."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
