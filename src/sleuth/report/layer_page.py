@@ -6,50 +6,19 @@ from html import escape
 from typing import Any
 
 from sleuth.amounts import in_bytes, in_thousands
+from sleuth.report import frame
 from sleuth.report.layers import only, shapes, short_name
 
 _STYLE = """
-:root { color-scheme: light dark;
-  --ground: #f5f6f8; --panel: #fff; --ink: #171b21; --soft: #5d6673; --line: #e6e9ed; --bar: #d5e2f8;
-  --error: #c2341d;  --k0: #2c6fd6; --k1: #d9622b; --k2: #16906a; --k3: #8e4fbf; --k4: #b07d00; --k5: #7b6a55; }
-@media (prefers-color-scheme: dark) { :root {
-  --ground: #0e1116; --panel: #161a21; --ink: #e7eaee; --soft: #98a2b0; --line: #252b34; --bar: #24395c;
-  --error: #ff7a66;  --k0: #6ea3f7; --k1: #f08a55; --k2: #47c299; --k3: #bd8cea; --k4: #dbb13d; --k5: #b3a28c; } }
-* { box-sizing: border-box; }
-body { margin: 0; padding: 1.5rem clamp(.75rem, 3vw, 2.5rem); background: var(--ground); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 75rem; margin: 0 auto; }
-h1 { font-size: 1.3rem; margin: 0 0 .25rem; }
-h2 { font-size: 1.05rem; margin: 2rem 0 .5rem; }
-p { margin: .25rem 0; color: var(--soft); }
 .split { display: flex; height: 1rem; border-radius: .3rem; overflow: hidden; margin: .6rem 0 .4rem;
   background: var(--line); }
 .split i { flex: 0 0 var(--w); background: var(--c); }
-.key { display: flex; flex-wrap: wrap; gap: .15rem 1.1rem; margin: 0; padding: 0; list-style: none; }
-.key li::before { content: ""; display: inline-block; width: .7em; height: .7em; border-radius: .15em;
-  margin-right: .4em; background: var(--c); }
-.card { background: var(--panel); border: 1px solid var(--line); border-radius: .6rem; padding: .75rem 1rem;
-  margin: .75rem 0; }
-table { width: 100%; border-collapse: collapse; background: var(--panel); border: 1px solid var(--line);
-  font-size: .9rem; }
-th { position: sticky; top: 0; background: var(--panel); text-align: left; color: var(--soft); font-weight: 600;
-  box-shadow: 0 1px var(--line); }
-th, td { padding: .3rem .7rem; vertical-align: top; }
-td { border-top: 1px solid var(--line); font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-.number { text-align: right; white-space: nowrap; }
 .layer { padding-left: calc(.7rem + var(--depth) * 1.1rem); }
 .whole .layer b { font-weight: 650; }
 .layer b { font-weight: 500; } .layer span { color: var(--soft); }
 .memory { background: linear-gradient(to left, var(--bar) var(--w), transparent var(--w)); }
 .raised { color: var(--error); }
 @media (max-width: 44rem) {
-  body { padding: 1rem .6rem; }
-  thead { position: absolute; clip-path: inset(50%); }
-  table, tbody { display: block; }
-  tr { display: flex; flex-wrap: wrap; gap: 0 1rem; padding: .45rem .7rem; border-top: 1px solid var(--line); }
-  td { display: block; border: 0; padding: 0; text-align: left; }
-  td:empty { display: none; }
-  td::before { content: attr(data-label) " "; color: var(--soft); font-size: .8rem; }
   .layer { flex: 1 0 100%; padding-left: calc(var(--depth) * .7rem); }
   .layer::before { content: none; }
   .memory { background: none; }
@@ -60,24 +29,7 @@ td { border-top: 1px solid var(--line); font-variant-numeric: tabular-nums; over
 def html(table: dict[str, Any], memory: dict[str, Any] | None) -> str:
     """The whole page."""
     models = "".join(_model(model) for model in table["models"]) or "<p>No model was called.</p>"
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Layers and memory</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<main>
-<h1>Layers and memory</h1>
-{_totals(memory)}
-{models}
-</main>
-</body>
-</html>
-"""
+    return frame.page("Layers and memory", _STYLE, f"{_totals(memory)}\n{models}")
 
 
 def _totals(memory: dict[str, Any] | None) -> str:

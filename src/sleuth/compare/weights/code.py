@@ -1,0 +1,30 @@
+"""The code that makes the second file's weights out of the first's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sleuth.compare.values import Array
+from sleuth.compare.weights.matching import Match, Matching
+
+
+def conversion(matching: Matching, second: Mapping[str, Array]) -> str:
+    """A function from one dictionary of arrays to the other; what it cannot make is said in it."""
+    lines = ["import numpy as np", "", "", "def convert(weights):", "    converted = {}"]
+    lines += [f"    converted[{one.name!r}] = {_made(one)}{_remark(one)}" for one in matching.matches]
+    lines += [f"    # nothing to make {name!r} of: {tuple(second[name].shape)}" for name in matching.extra]
+    lines += [f"    # not used: {name!r}" for name in matching.missing]
+    return "\n".join([*lines, "    return converted", ""])
+
+
+def _made(one: Match) -> str:
+    named = [f"weights[{source!r}]" for source in one.sources]
+    if one.how == "joined":
+        return one.change.code(f"np.concatenate([{', '.join(named)}])")
+    if one.how == "added":
+        return one.change.code(f"({' + '.join(named)})")
+    return one.change.code(named[0])
+
+
+def _remark(one: Match) -> str:
+    return "  # other numbers: only name and shape agree" if one.how == "differs" else ""

@@ -1,0 +1,190 @@
+"""Which array of one file is which of the other: the same numbers, whatever their layout, then the same names."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from sleuth.compare.values import Array, in_float64
+from sleuth.compare.weights.changes import Change, changes
+
+# What float16 leaves of a number, and more.
+_ROUNDED = 2e-3
+_SAMPLE = 4096
+_MOST_PARTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An array of the second file made of one or more of the first, joined along the first axis or added up."""
+
+    name: str
+    sources: tuple[str, ...]
+    change: Change
+    how: Literal["same", "rounded", "joined", "added", "differs"]
+    off: float = 0.0
+
+
+@dataclass(slots=True)
+class Matching:
+    """`missing` are arrays of the first file that the second has no use for, `extra` those it has of its own."""
+
+    matches: list[Match] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    extra: list[str] = field(default_factory=list)
+
+    @property
+    def same(self) -> bool:
+        return not self.missing and not self.extra and all(match.how != "differs" for match in self.matches)
+
+
+def match(first: Mapping[str, Array], second: Mapping[str, Array]) -> Matching:
+    """By numbers where they tell; by name and order where many arrays hold the same numbers, or other ones."""
+    table = _Table(first, second)
+    table.by_numbers()
+    table.by_composition()
+    table.by_name()
+    found = sorted(table.found.values(), key=lambda one: list(second).index(one.name))
+    used = {source for one in found for source in one.sources}
+    return Matching(
+        found, [name for name in first if name not in used], [name for name in second if name not in table.found]
+    )
+
+
+class _Table:
+    def __init__(self, first: Mapping[str, Array], second: Mapping[str, Array]) -> None:
+        self._first = {name: in_float64(array) for name, array in first.items()}
+        self._second = {name: in_float64(array) for name, array in second.items()}
+        self._names = {name: place for place, name in enumerate(first)}
+        self.found: dict[str, Match] = {}
+        self._used: set[str] = set()
+
+    def by_numbers(self) -> None:
+        for name, array in self._second.items():
+            candidates = [source for source in self._open() if self._first[source].size == array.size]
+            fitting = [one for source in candidates if (one := _alike(source, self._first[source], name, array))]
+            if fitting:
+                self._take(
+                    max(
+                        fitting,
+                        key=lambda one: (
+                            one.how == "same",
+                            _likeness(one.sources[0], name),
+                            -self._names[one.sources[0]],
+                        ),
+                    )
+                )
+
+    def by_composition(self) -> None:
+        """A fused projection is joined of several; the one bias of Keras's LSTM is the sum of PyTorch's two."""
+        for name, array in self._second.items():
+            if name not in self.found and (made := self._composed(name, array)) is not None:
+                self._take(made)
+
+    def by_name(self) -> None:
+        """What is left has other numbers: those of the same size with the most similar names belong together."""
+        left = [name for name in self._second if name not in self.found]
+        pairs = sorted(
+            (
+                (_likeness(source, name), source, name)
+                for name in left
+                for source in self._open()
+                if self._first[source].size == self._second[name].size and self._second[name].size
+            ),
+            reverse=True,
+        )
+        for likeness, source, name in pairs:
+            if likeness >= 0.5 and source not in self._used and name not in self.found:
+                self._take(_nearest(source, self._first[source], name, self._second[name]))
+
+    def _open(self) -> list[str]:
+        return [name for name in self._first if name not in self._used]
+
+    def _take(self, one: Match) -> None:
+        self.found[one.name] = one
+        self._used.update(one.sources)
+
+    def _composed(self, name: str, array: Array) -> Match | None:
+        for sources in self._groups(array):
+            parts = [self._first[source] for source in sources]
+            joined = np.concatenate(parts) if all(part.shape[1:] == parts[0].shape[1:] for part in parts) else None
+            if joined is not None and joined.size == array.size:
+                one = _alike("", joined, name, array)
+                if one is not None:
+                    return Match(name, sources, one.change, "joined")
+            if len(parts) == 2 and parts[0].shape == parts[1].shape and parts[0].size == array.size:
+                one = _alike("", parts[0] + parts[1], name, array)
+                if one is not None:
+                    return Match(name, sources, one.change, "added")
+        return None
+
+    def _groups(self, array: Array) -> Iterator[tuple[str, ...]]:
+        """Neighbours in the first file: nobody tears apart what belongs together."""
+        names = self._open()
+        for start in range(len(names)):
+            for count in range(2, _MOST_PARTS + 1):
+                for step in (1, 2):
+                    group = tuple(names[start : start + count * step : step])
+                    if len(group) == count and all(self._first[one].ndim for one in group):
+                        yield group
+
+
+def _alike(source: str, ours: Array, name: str, theirs: Array) -> Match | None:
+    """The same numbers in some layout, exactly or as a narrower type keeps them."""
+    scale = float(np.abs(theirs).max()) if theirs.size else 0.0
+    if not _same_numbers(ours, theirs, scale):
+        return None
+    for change in changes(ours.shape, theirs.shape):
+        laid_out = change(ours)
+        if laid_out.shape != theirs.shape:
+            continue
+        if _apart(laid_out.ravel()[:_SAMPLE], theirs.ravel()[:_SAMPLE], scale) <= _ROUNDED:
+            off = _apart(laid_out, theirs, scale)
+            if off <= _ROUNDED:
+                return Match(name, (source,), change, "same" if off <= 1e-7 else "rounded", off)
+    return None
+
+
+def _same_numbers(ours: Array, theirs: Array, scale: float) -> bool:
+    """What does not depend on the layout is the same: a quick look that spares trying every layout."""
+    return bool(np.abs(_moments(ours) - _moments(theirs)).max() <= _ROUNDED * scale)
+
+
+def _moments(array: Array) -> Array:
+    if not array.size:
+        return np.zeros(5)
+    return np.array([array.mean(), np.abs(array).mean(), np.sqrt(np.mean(array**2)), array.min(), array.max()])
+
+
+def _nearest(source: str, ours: Array, name: str, theirs: Array) -> Match:
+    """With other numbers the layout can only be told by the shapes."""
+    scale = float(np.abs(theirs).max()) or 1.0
+    fitting = [change for change in changes(ours.shape, theirs.shape) if not change.flipped and not change.blocks]
+    best = min(fitting, key=lambda change: _apart(change(ours), theirs, scale))
+    return Match(name, (source,), best, "differs", _apart(best(ours), theirs, scale))
+
+
+def _apart(one: Array, other: Array, scale: float) -> float:
+    return float(np.abs(one - other).max()) / scale if scale and one.size else float(np.abs(one).max(initial=0.0) > 0)
+
+
+def _likeness(one: str, other: str) -> float:
+    """Of two names as paths: `encoder.0.weight` and `encoder/0/kernel`."""
+    return difflib.SequenceMatcher(None, _plain(one), _plain(other)).ratio()
+
+
+def _plain(name: str) -> str:
+    plain = name.lower().replace("/", ".").replace(":0", "")
+    for words in (
+        ("kernel", "weight"),
+        ("gamma", "weight"),
+        ("beta", "bias"),
+        ("moving_", "running_"),
+        ("variance", "var"),
+    ):
+        plain = plain.replace(*words)
+    return plain

@@ -1,0 +1,193 @@
+"""Files of weights: what is the same in another layout is found, and the code that is offered really converts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper, numpy_helper
+from safetensors.numpy import save_file
+from torch import nn
+
+from sleuth.compare.side import CannotCompare
+from sleuth.compare.weights.changes import changes
+from sleuth.compare.weights.code import conversion
+from sleuth.compare.weights.matching import match
+from sleuth.compare.weights.reading import read
+
+
+def drawn(*shape: int, seed: int = 0) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def converted(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    namespace: dict[str, Any] = {}
+    exec(conversion(match(first, second), second), namespace)
+    return namespace["convert"](first)
+
+
+def assert_converts(first: dict[str, Any], second: dict[str, Any]) -> None:
+    made = converted(first, second)
+    assert made.keys() == second.keys()
+    for name, array in second.items():
+        np.testing.assert_allclose(made[name], array, rtol=1e-6, atol=1e-7)
+
+
+FIRST = {
+    "conv.weight": drawn(8, 4, 3, 5, seed=1),
+    "conv.bias": drawn(8, seed=2),
+    "fc.weight": drawn(10, 6, seed=3),
+    "fc.bias": drawn(10, seed=4),
+}
+
+
+def test_the_same_weights_are_the_same() -> None:
+    found = match(FIRST, dict(FIRST))
+    assert found.same
+    assert all(one.change.nothing and one.how == "same" for one in found.matches)
+
+
+def test_the_layout_of_keras_is_found_and_converted() -> None:
+    second = {
+        "conv2d/kernel": FIRST["conv.weight"].transpose(2, 3, 1, 0),
+        "conv2d/bias": FIRST["conv.bias"],
+        "dense/kernel": FIRST["fc.weight"].T,
+        "dense/bias": FIRST["fc.bias"],
+    }
+    found = match(FIRST, second)
+    assert found.same
+    assert [one.sources[0] for one in found.matches] == list(FIRST)
+    assert found.matches[0].change.axes == (2, 3, 1, 0)
+    assert_converts(FIRST, second)
+
+
+def test_a_flipped_kernel_is_found() -> None:
+    second = {"kernel": np.flip(FIRST["conv.weight"], (2, 3))}
+    [one] = match({"w": FIRST["conv.weight"]}, second).matches
+    assert one.change.flipped == (2, 3)
+    assert_converts({"w": FIRST["conv.weight"]}, second)
+
+
+def test_the_gates_of_an_lstm_in_another_order_are_found() -> None:
+    parts = np.split(drawn(32, 5, seed=7), 4)
+    first, second = {"w": np.concatenate(parts)}, {"kernel": np.concatenate([parts[i] for i in (0, 2, 1, 3)]).T}
+    [one] = match(first, second).matches
+    assert one.change.blocks == (0, 2, 1, 3)
+    assert_converts(first, second)
+
+
+def test_a_fused_projection_is_joined() -> None:
+    first = {name: drawn(6, 6, seed=i) for i, name in enumerate(["q.weight", "k.weight", "v.weight", "o.weight"])}
+    second = {"qkv": np.concatenate([first["q.weight"], first["k.weight"], first["v.weight"]]), "o": first["o.weight"]}
+    found = match(first, second)
+    assert found.same
+    assert found.matches[0].sources == ("q.weight", "k.weight", "v.weight")
+    assert_converts(first, second)
+
+
+def test_two_biases_are_added_up() -> None:
+    first = {"bias_ih_l0": drawn(12, seed=1), "bias_hh_l0": drawn(12, seed=2)}
+    second = {"lstm/bias": first["bias_ih_l0"] + first["bias_hh_l0"]}
+    [one] = match(first, second).matches
+    assert one.how == "added"
+    assert_converts(first, second)
+
+
+def test_equal_arrays_are_told_apart_by_their_names() -> None:
+    first = {
+        f"layer{i}.{part}": np.full(4, part == "weight", np.float32) for i in (1, 2) for part in ("weight", "bias")
+    }
+    second = {f"layer{i}/{part}": np.full(4, part == "gamma", np.float32) for i in (2, 1) for part in ("beta", "gamma")}
+    found = {one.name: one.sources[0] for one in match(first, second).matches}
+    assert found == {
+        "layer2/beta": "layer2.bias",
+        "layer2/gamma": "layer2.weight",
+        "layer1/beta": "layer1.bias",
+        "layer1/gamma": "layer1.weight",
+    }
+
+
+def test_half_precision_is_rounded_and_not_another_number() -> None:
+    [one] = match({"w": FIRST["fc.weight"]}, {"w": FIRST["fc.weight"].astype(np.float16)}).matches
+    assert one.how == "rounded"
+
+
+def test_other_numbers_missing_and_extra_arrays_are_told() -> None:
+    stale = {**FIRST, "fc.weight": FIRST["fc.weight"] + 0.5}
+    del stale["conv.bias"]
+    stale["scale"] = drawn(1, seed=9)
+    found = match(FIRST, stale)
+    assert not found.same
+    assert [one.name for one in found.matches if one.how == "differs"] == ["fc.weight"]
+    assert found.missing == ["conv.bias"]
+    assert found.extra == ["scale"]
+    assert "nothing to make 'scale' of" in conversion(found, stale)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(2, 4), min_size=1, max_size=4), st.data())
+def test_every_change_of_layout_is_found_again(shape: list[int], data: st.DataObject) -> None:
+    array = drawn(*shape, seed=3)
+    order = data.draw(st.permutations(range(len(shape))))
+    wanted = tuple(shape[axis] for axis in order)
+    change = data.draw(st.sampled_from(list(changes(tuple(shape), wanted))))
+    assert_converts({"a": array}, {"b": change(array)})
+
+
+def test_every_format_is_read(tmp_path: Path) -> None:
+    model = nn.Linear(3, 2)
+    arrays = {name: tensor.detach().numpy() for name, tensor in model.state_dict().items()}
+    np.savez(tmp_path / "w.npz", **arrays)
+    save_file(arrays, tmp_path / "w.safetensors")
+    torch.save({"state_dict": model.state_dict(), "epoch": 3}, tmp_path / "w.ckpt")
+    torch.save(model.state_dict(), tmp_path / "w.pt")
+    torch.export.save(torch.export.export(model, (torch.ones(1, 3),)), tmp_path / "w.pt2")
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["weight"], ["y"])],
+        "g",
+        [],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])],
+        [numpy_helper.from_array(array, name) for name, array in arrays.items()],
+    )
+    onnx.save(helper.make_model(graph), tmp_path / "w.onnx")
+    for suffix in ("npz", "safetensors", "ckpt", "pt", "pt2", "onnx"):
+        found = read(tmp_path / f"w.{suffix}")
+        assert {name: array.tolist() for name, array in found.items()} == {n: a.tolist() for n, a in arrays.items()}
+
+
+class Loud:
+    def __reduce__(self) -> Any:
+        return (print, ("executed",))
+
+
+def test_a_pickle_is_not_executed_unless_it_is_trusted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    torch.save({"weight": torch.ones(2), "loud": Loud()}, tmp_path / "w.pt")
+    with pytest.raises(CannotCompare, match="--trust"):
+        read(tmp_path / "w.pt")
+    assert capsys.readouterr().out == ""
+    assert list(read(tmp_path / "w.pt", trust=True)) == ["weight"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("none.npz", None, "no such file"),
+        ("w.txt", b"", "a file of weights is one of"),
+        ("w.npz", b"not a zip", "cannot be read"),
+        ("w.safetensors", b"\x00" * 16, "cannot be read"),
+        ("w.pt", b"\x80\x04garbage", "cannot be read|pickle"),
+        ("w.onnx", b"garbage", "cannot be read|holds no weights"),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_line(tmp_path: Path, name: str, content: bytes | None, says: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(CannotCompare, match=says) as refused:
+        read(tmp_path / name)
+    assert "\n" not in str(refused.value)
