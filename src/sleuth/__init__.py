@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sleuth.findings import Edit, Evidence, Finding, Fix, Link, Place, Report
+    from sleuth.integrations.compare import compare
     from sleuth.integrations.context import watch
     from sleuth.integrations.dry import dry
     from sleuth.integrations.expect import ExpectationBroken, expect
@@ -22,6 +23,7 @@ __all__ = [
     "Place",
     "Report",
     "ask",
+    "compare",
     "dry",
     "expect",
     "watch",
@@ -39,10 +41,10 @@ def __getattr__(name: str) -> Any:
         from sleuth.integrations import expect
 
         return getattr(expect, name)
-    if name == "dry":
+    if name in ("compare", "dry"):
         import importlib
 
-        return importlib.import_module("sleuth.dry")  # the package, which can be called
+        return importlib.import_module(f"sleuth.{name}")  # the package, which can be called
     if name == "ask":
         from sleuth.triage import ask
 

@@ -44,6 +44,7 @@ _OF_COMMAND = {
         "cache": _SWITCH,
     },
     "dry": {"device": _TEXT, "card": _TEXT, "cards": _COUNT, "seconds": _SECONDS, "numbers": _TEXT, "corners": _SWITCH},
+    "compare": {},
     "report": {"record": _TEXT},
     "view": {"record": _TEXT},
     "replay": {"record": _TEXT},

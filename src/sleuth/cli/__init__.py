@@ -23,7 +23,20 @@ if TYPE_CHECKING:
         def execute(self, args: Namespace) -> int: ...
 
 
-COMMANDS = ("check", "dry", "run", "replay", "report", "view", "explain", "ask", "study", "lsp", "completion")
+COMMANDS = (
+    "check",
+    "dry",
+    "run",
+    "replay",
+    "report",
+    "view",
+    "compare",
+    "explain",
+    "ask",
+    "study",
+    "lsp",
+    "completion",
+)
 CANNOT = 2
 INTERRUPTED = 130
 
@@ -43,6 +56,7 @@ examples:
   sleuth check src                  read the code without running it: what is wrong, and how to mend it
   sleuth dry train.py               rehearse a program without its GPU: what would crash, and whether it fits
   sleuth run train.py --lr 3        run a program and say where its first NaN was born
+  sleuth compare net.py:Net net.onnx  does an export compute what the model does? Where do the two part?
   sleuth ask error.log              which known problem an error, a log or a question describes
   sleuth explain log-of-zero        what a diagnosis means and how to fix it
   sleuth report                     the report of the last run, even if it was killed

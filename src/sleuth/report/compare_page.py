@@ -25,14 +25,15 @@ svg .mark { fill: var(--error); font-weight: 600; }
 tr.off td { color: var(--error); } tr.first td { font-weight: 650; }
 code { font: .92em ui-monospace, Consolas, monospace; overflow-wrap: anywhere; }
 .finding b { font-weight: 650; } .finding ul { margin: .3rem 0 .3rem 1.1rem; padding: 0; }
-@media (max-width: 44rem) { td.name { flex: 1 0 100%; } td.name::before { content: none; } svg text { font-size: 22px; } }
+@media (max-width: 44rem) {
+  td.name { flex: 1 0 100%; } td.name::before { content: none; } svg text { font-size: 22px; } }
 """
 
 
 def html(
     title: str, comparisons: Sequence[dict[str, Any]], findings: Sequence[Finding], rows: Sequence[dict[str, Any]] = ()
 ) -> str:
-    """The whole page. `comparisons` are the engine's facts, `rows` the deployments of one model, where they were asked for."""
+    """The whole page. `comparisons` are the engine's facts, `rows` the deployments of one model, where asked for."""
     parts = [_table(rows)] if rows else []
     parts += [_findings(findings)]
     parts += [_comparison(one) for one in comparisons]
@@ -68,7 +69,7 @@ def _comparison(one: dict[str, Any]) -> str:
     steps = one["steps"]
     chart = _chart(steps, first) if steps else "<p>No inner value could be compared.</p>"
     return (
-        f"<h2>{sides[0]} and {sides[1]}</h2><p>They {verdict}. {_samples(one)}</p>"
+        f"<h2>{sides[0]} and {sides[1]}</h2><p>They {verdict}. {_samples(one) if one['samples'] else ''}</p>"
         f'<section class="card">{chart}</section>{_steps(steps, first)}'
     )
 
@@ -112,11 +113,7 @@ class _Plane:
 
 def _chart(steps: Sequence[dict[str, Any]], first: str | None) -> str:
     plane = _Plane(steps)
-    grid = "".join(
-        f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{plane.y(10.0**power):.1f}" y2="{plane.y(10.0**power):.1f}"/>'
-        f'<text x="{_LEFT - 8}" y="{plane.y(10.0**power) + 4:.1f}" text-anchor="end">1e{power}</text>'
-        for power in plane.decades()
-    )
+    grid = "".join(_rule(plane.y(10.0**power), f"1e{power}") for power in plane.decades())
     band = [(position, 6 * _number(step["noise"])) for position, step in enumerate(steps)]
     floor = _HEIGHT - _BOTTOM
     area = f"{plane.x(0):.1f},{floor} {_points(plane, band)} {plane.x(len(steps) - 1):.1f},{floor}"
@@ -132,6 +129,11 @@ def _chart(steps: Sequence[dict[str, Any]], first: str | None) -> str:
         '<ul class="key"><li style="--c:var(--k0)">error of the target, relative to float64</li>'
         '<li style="--c:var(--k2)">float32’s own error (shaded: up to 6 times that is no difference)</li></ul>'
     )
+
+
+def _rule(y: float, label: str) -> str:
+    line = f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+    return f'{line}<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
 
 
 def _points(plane: _Plane, values: Sequence[tuple[int, float]]) -> str:
@@ -195,8 +197,9 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _deployment(row: dict[str, Any]) -> str:
+    name = f'<td class="name">{escape(row["name"])}</td>'
     if row.get("why_not"):
-        return f'<tr class="off"><td class="name">{escape(row["name"])}</td><td colspan="6">{escape(row["why_not"])}</td></tr>'
+        return f'<tr class="off">{name}<td colspan="6">{escape(row["why_not"])}</td></tr>'
     cells = [
         ("verdict", escape(row["verdict"])),
         ("times the noise", f"{_number(row['score']):.3g}"),
@@ -207,4 +210,4 @@ def _deployment(row: dict[str, Any]) -> str:
     ]
     told = "".join(f'<td data-label="{label}">{text}</td>' for label, text in cells)
     off = ' class="off"' if row["verdict"] == "differs" else ""
-    return f'<tr{off}><td class="name">{escape(row["name"])}</td>{told}</tr>'
+    return f"<tr{off}>{name}{told}</tr>"

@@ -1,4 +1,4 @@
-"""What every self-contained page of ours starts from: colours for day and night, cards, tables, and no script at all."""
+"""What every self-contained page of ours starts from: colours for day and night, cards, tables, and no script."""
 
 from __future__ import annotations
 

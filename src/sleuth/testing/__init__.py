@@ -15,6 +15,7 @@ from sleuth.testing.deterministic import assert_deterministic
 from sleuth.testing.finite import assert_finite
 from sleuth.testing.learns_one_batch import assert_learns_one_batch
 from sleuth.testing.runs_on import assert_runs_on
+from sleuth.testing.same_model import assert_same_model
 
 __all__ = [
     "assert_all_parameters_train",
@@ -23,4 +24,5 @@ __all__ = [
     "assert_finite",
     "assert_learns_one_batch",
     "assert_runs_on",
+    "assert_same_model",
 ]

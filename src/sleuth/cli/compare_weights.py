@@ -1,0 +1,88 @@
+"""`sleuth compare --weights`: two files of weights, array by array."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from sleuth.cli.outlet import Outlet
+    from sleuth.compare.weights.matching import Match, Matching
+
+_DIAGNOSIS = "weights-stale"
+_MOST = 40
+
+
+def compare_weights(args: Namespace, outlet: Outlet) -> int:
+    from sleuth.cli import files, streams
+    from sleuth.compare.weights.code import conversion
+    from sleuth.compare.weights.matching import match
+    from sleuth.compare.weights.reading import read
+
+    first, second = (read(path, args.trust) for path in args.models)
+    found = match(first, second)
+    code = conversion(found, second)
+    if args.code:
+        files.write(args.code, code)
+    if outlet.format == "json":
+        outlet.write(_json(args, found, code))
+    else:
+        outlet.write("\n".join(_lines(args.models, found, code, bool(args.code))))
+    if not found.same:
+        streams.complain(_verdict(found))
+    return 0 if found.same else 1
+
+
+def _lines(names: list[str], found: Matching, code: str, written: bool) -> Iterator[str]:
+    yield f"{names[0]} and {names[1]}: {_verdict(found)}"
+    shown = [one for one in found.matches if one.how != "same" or not one.change.nothing]
+    plain = len(found.matches) - len(shown)
+    if plain:
+        yield f"  {plain} as they are"
+    yield from (f"  {_told(one)}" for one in shown[:_MOST])
+    if len(shown) > _MOST:
+        yield f"  and {len(shown) - _MOST} more"
+    yield from (f"  missing: {name} of {names[0]} is nowhere in {names[1]}" for name in found.missing[:_MOST])
+    yield from (f"  extra: {name} of {names[1]} is made of nothing in {names[0]}" for name in found.extra[:_MOST])
+    if shown and not written:
+        yield ""
+        yield code.rstrip()
+
+
+def _verdict(found: Matching) -> str:
+    same = sum(one.how != "differs" for one in found.matches)
+    other = len(found.matches) - same
+    told = [f"{same} arrays hold the same numbers"]
+    told += [f"{other} other numbers"] if other else []
+    told += [f"{len(found.missing)} missing"] if found.missing else []
+    told += [f"{len(found.extra)} extra"] if found.extra else []
+    return ", ".join(told)
+
+
+def _told(one: Match) -> str:
+    made = " and ".join(one.sources)
+    joined = {"joined": " joined", "added": " added up"}.get(one.how, "")
+    remark = {"rounded": f" (rounded: off by {one.off:.1g})", "differs": f" (OTHER NUMBERS: off by {one.off:.2g})"}
+    return f"{one.name} = {made}{joined}, {one.change.says()}{remark.get(one.how, '')}"
+
+
+def _json(args: Namespace, found: Matching, code: str) -> str:
+    import json
+
+    matches = [
+        {
+            "name": one.name,
+            "sources": list(one.sources),
+            "how": one.how,
+            "off": one.off,
+            "blocks": list(one.change.blocks),
+            "axes": list(one.change.axes),
+            "flipped": list(one.change.flipped),
+            "shape": list(one.change.shape),
+        }
+        for one in found.matches
+    ]
+    told = {"same": found.same, "matches": matches, "missing": found.missing, "extra": found.extra, "code": code}
+    whole = {"schema": 1, "command": "compare", "program": " and ".join(args.models), "exit": 0 if found.same else 1}
+    return json.dumps({**whole, "findings": [], "weights": told}, indent=2)

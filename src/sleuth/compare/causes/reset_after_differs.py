@@ -1,0 +1,54 @@
+"""A GRU whose reset gate acts before the product with the state, where the reference's acts after it, or the reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from sleuth.compare.causes import Proposal, Target
+from sleuth.compare.causes._recurrent import State, Step, Weights, computed
+from sleuth.compare.reference import Call
+
+OPS = frozenset({"gru"})
+_FIX = "use the variant that the weights were trained with: reset_after=True in Keras, linear_before_reset=1 in ONNX"
+
+
+def propose(call: Call, target: Target) -> Iterable[Proposal]:
+    ways = {
+        "the reset gate is applied to the state before the product, not to the product": _before(False, True),
+        "the reset gate is applied to the state before the product, and the state's bias of the new state is lost": _before(
+            False, False
+        ),
+        "the reset gate is applied to the state before the product, and there is but one bias": _before(True, True),
+        "the reset gate is applied to the product without its bias": _after_without_bias,
+    }
+    for says, step in ways.items():
+        yield Proposal(says, _FIX, lambda call, step=step: computed(call, step))  # type: ignore[misc]
+
+
+def _before(one_bias: bool, with_bias: bool) -> Step:
+    """`one_bias`: no bias of the state at all."""
+
+    def step(projected: Tensor, state: State, weights: Weights) -> State:
+        (hidden,) = state
+        bias = torch.zeros_like(weights.state_bias) if one_bias else weights.state_bias
+        wr, wz, wn = weights.of_state.chunk(3, 0)
+        br, bz, bn = bias.chunk(3, 0)
+        r, z, n = projected.chunk(3, -1)
+        reset, update = torch.sigmoid(r + hidden @ wr.T + br), torch.sigmoid(z + hidden @ wz.T + bz)
+        new = torch.tanh(n + (reset * hidden) @ wn.T + bn * with_bias)
+        return ((1 - update) * new + update * hidden,)
+
+    return step
+
+
+def _after_without_bias(projected: Tensor, state: State, weights: Weights) -> State:
+    (hidden,) = state
+    r, z, n = projected.chunk(3, -1)
+    hr, hz, hn = (hidden @ weights.of_state.T).chunk(3, -1)
+    br, bz, bn = weights.state_bias.chunk(3, 0)
+    update = torch.sigmoid(z + hz + bz)
+    new = torch.tanh(n + bn + torch.sigmoid(r + hr + br) * hn)
+    return ((1 - update) * new + update * hidden,)

@@ -1,0 +1,52 @@
+"""Whether a model takes an input: by its own word on sizes, and by running it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from sleuth.compare import fit
+from sleuth.compare.side import Side
+from sleuth.compare.sides.quietly import quietly
+from sleuth.compare.sides.torch_ import TorchSide
+from sleuth.compare.values import Batch, is_real
+
+
+def problem_with(side: Side, batch: Batch) -> str | None:
+    """Why the side does not take this batch, or has no finite numbers for it; None where all is well."""
+    if not keeps_its_word(side, batch):
+        return "takes other sizes"
+    try:
+        with quietly():
+            outputs = side.run(batch)
+    except Exception as problem:  # every runtime has its own
+        return f"rejects it: {first_line(problem)}"
+    finite = all(np.isfinite(one).all() for one in outputs if is_real(one))
+    return None if finite else "gives numbers that are not finite"
+
+
+def keeps_its_word(side: Side, batch: Batch) -> bool:
+    """Are these the sizes that the side says it takes? One that learnt from an example says nothing."""
+    if not side.inputs or side.learnt:
+        return True
+    return len(side.inputs) == len(batch) and all(
+        fit.has_shape(array.shape, one.shape) for one, array in zip(side.inputs, batch, strict=True)
+    )
+
+
+def problem_of_call(side: TorchSide, positional: Sequence[Any], named: Mapping[str, Any]) -> str | None:
+    """Why the module does not take these arguments; None where it does and gives numbers back."""
+    try:
+        with quietly():
+            result = side.called(tuple(positional), dict(named))
+    except Exception as problem:  # the user's forward on what was perhaps never meant for it
+        return str(problem) or type(problem).__name__
+    finite = all(bool(torch.isfinite(one).all()) for one in result if one.is_floating_point())
+    return None if finite and any(one.numel() for one in result) else "it gives no finite numbers"
+
+
+def first_line(problem: Exception | str) -> str:
+    return next(iter(str(problem).strip().splitlines()), type(problem).__name__)

@@ -1,0 +1,1 @@
+"""Translations of ONNX operations, one family a file."""

@@ -1,0 +1,59 @@
+"""What is to be said of a model's deployments: those that differ, those not really quantised, those that got slower."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sleuth import handbook
+from sleuth.compare.deployments import Row
+from sleuth.compare.side import Side
+from sleuth.compare.tell import findings
+from sleuth.findings import Evidence, Finding, Fix, Link
+
+_MOST_NAMES = 6
+# Twice the time is no accident of a busy machine.
+_CLEARLY_SLOWER = 2.0
+
+
+def findings_of_rows(side: Side, rows: Sequence[Row]) -> Iterator[Finding]:
+    for row in rows:
+        if row.comparison is not None and row.verdict == "differs":
+            yield from findings(row.comparison)
+        if row.left_in_float:
+            yield _left_in_float(side, row)
+        if row.slower and row.latency is not None:
+            yield _slower(side, row)
+
+
+def _left_in_float(side: Side, row: Row) -> Finding:
+    names = list(row.left_in_float)
+    more = len(names) - _MOST_NAMES
+    told = ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return handbook.finding(
+        "layers-left-in-float",
+        title=f"{row.name} of {side.title} leaves {len(names)} layer{'s' * (len(names) != 1)} in float: {told}",
+        place=None,
+        severity="warning",
+        evidence=list(_sizes(row)),
+        chain=[Link(f"{name} still holds float weights") for name in names[:_MOST_NAMES]],
+        fixes=[Fix("quantise these layers by another way, or say that they stay in float on purpose")],
+    )
+
+
+def _slower(side: Side, row: Row) -> Finding:
+    assert row.latency is not None
+    ratio = row.latency.ratio
+    return handbook.finding(
+        "slower-after-conversion",
+        title=f"{row.name} of {side.title} takes {ratio:.1f} times as long here as the model itself",
+        place=None,
+        certainty="likely",
+        severity="warning" if ratio >= _CLEARLY_SLOWER else "note",
+        evidence=[Evidence("time, relative to the model", float(f"{ratio:.3g}")), *_sizes(row)],
+        fixes=[Fix("measure it on the machine where it will run, and keep the form that is fastest there")],
+    )
+
+
+def _sizes(row: Row) -> Iterable[Evidence]:
+    if row.size_ratio is not None:
+        yield Evidence("size, relative to the model", float(f"{row.size_ratio:.3g}"))

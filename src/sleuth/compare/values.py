@@ -1,0 +1,63 @@
+"""What both sides of a comparison speak in: inputs, named values, and arrays of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sleuth.findings import Place
+
+if TYPE_CHECKING:
+    from sleuth.compare.origins import Origin
+
+Array = NDArray[Any]
+# One example of the inputs, in the order of the model's own signature.
+Batch = tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input of a model: None where a dimension is free. `dtype` is NumPy's name."""
+
+    name: str
+    shape: tuple[int | None, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value that a model computes on its way, as its own runtime names it.
+
+    `op` is the name of the operation in lower case, PyTorch's where there is one (`linear`, `layer_norm`, `conv2d`); `layer` the
+    dotted path of the module or layer; `partner` the node of the reference that the exporter itself says it comes from."""
+
+    name: str
+    op: str = ""
+    layer: str = ""
+    place: Place | None = None
+    partner: str = ""
+
+
+@dataclass(slots=True)
+class Captured:
+    """One run with its inner values, in the order in which they were computed.
+
+    `origins` is what an exporter wrote down about the values of the whole model, those that were not asked for too."""
+
+    outputs: list[Array]
+    values: list[Value] = field(default_factory=list)
+    arrays: MutableMapping[str, Array] = field(default_factory=dict)
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+
+
+def is_real(array: Array) -> bool:
+    """Numbers whose rounding matters: floating point, or bfloat16 and its like."""
+    return array.dtype.kind in "fc" or array.dtype.kind == "V" or "float" in array.dtype.name
+
+
+def in_float64(array: Array) -> Array:
+    return np.asarray(array, dtype=np.complex128 if array.dtype.kind == "c" else np.float64)
