@@ -187,8 +187,8 @@ class _Table:
                 distance = self._distance(node, array, axes)
                 if distance < least:
                     best, least = Pair(node, name, axes, "numbers"), distance
-                if not score(wide, self._noises[node], arranged(array, axes, wide.shape)).parted:
-                    return best
+                    if not score(wide, self._noises[node], arranged(array, axes, wide.shape)).parted:
+                        return best
         return best
 
     def _moments_near(self, node: str, own: Array) -> bool:

@@ -14,7 +14,7 @@ from sleuth.compare.align import align, arranged, arrangements
 from sleuth.compare.causes import Target, proposals
 from sleuth.compare.explain import Explanation, explain
 from sleuth.compare.localise import Parting, back_to_the_clean, partings
-from sleuth.compare.precision import in_format, least_error
+from sleuth.compare.precision import in_format, least_error, output_noise
 from sleuth.compare.reference import Call, Override, Reference, as_array, as_tensor
 from sleuth.compare.scores import LIMIT, Noise, Score, score
 from sleuth.compare.side import CannotCompare, Side
@@ -89,7 +89,8 @@ class _Examination:
         self._healed = truth
         eps = least_error(done.target.precision)
         self._noises = _noises(self._graph, truth, single, eps)
-        noises = [Noise.of(t, s, eps=eps) for t, s in zip(truth.outputs, single.outputs, strict=True)]
+        precision = done.target.precision
+        noises = [output_noise(t, s, precision) for t, s in zip(truth.outputs, single.outputs, strict=True)]
         self._output_noises = list(map(Noise.at_least, noises, least_noise or [0.0] * len(noises)))
         self._overrides: dict[str, Override] = {}
         self._weights = done.target.weights()
@@ -204,7 +205,7 @@ class _Examination:
 
     def _same_change(self, sameness: tuple[str, str], array: Array) -> Override:
         def apply(call: Call) -> Any:
-            for diagnosis, proposal in proposals(call, self._target(array)):
+            for diagnosis, proposal in proposals(call, self._target(array), only=sameness[0]):
                 if (diagnosis, proposal.says) == sameness:
                     return proposal.apply(call)
             return call.again()

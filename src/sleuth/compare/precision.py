@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,8 +11,8 @@ from torch import Tensor, fx
 
 from sleuth.compare.quantiser import fake_quantised, in_tf32
 from sleuth.compare.reference import Call, Override, Reference
-from sleuth.compare.scores import EPS
-from sleuth.compare.values import Batch, Captured
+from sleuth.compare.scores import EPS, Noise
+from sleuth.compare.values import Array, Batch, Captured, is_real
 
 _HALVES = {
     "bfloat16": torch.bfloat16,
@@ -21,6 +21,8 @@ _HALVES = {
     "fp16": torch.float16,
 }
 _AUTOCAST = "autocast-"
+# The relative error of whole numbers of which one in a hundred is another; six times that is a quarter of them.
+_CHOICES = 0.1
 
 
 def is_full(precision: str) -> bool:
@@ -49,13 +51,20 @@ def in_format(
     if precision in _HALVES:
         careful: dict[str, Override] = {name: _by_way_of_float32(_HALVES[precision]) for name in reference.names}
         return reference.trace(batch, _HALVES[precision], wanted, careful)
-    with _autocast(precision):
-        return reference.trace(batch, torch.float32, wanted)
+    if precision.startswith(_AUTOCAST):
+        dtype = _HALVES[precision.removeprefix(_AUTOCAST)]
+        with torch.autocast("cpu", dtype):
+            careful = {name: _by_way_of_float32(dtype) for name in reference.names}
+            return reference.trace(batch, torch.float32, wanted, careful)
+    return reference.trace(batch, torch.float32, wanted)
 
 
-def _autocast(precision: str) -> AbstractContextManager[Any]:
-    dtype = _HALVES.get(precision.removeprefix(_AUTOCAST)) if precision.startswith(_AUTOCAST) else None
-    return torch.autocast("cpu", dtype) if dtype is not None else nullcontext()
+def output_noise(truth: Array, single: Array, precision: str) -> Noise:
+    """Where an output is a choice between classes, some choices go the other way merely for a coarse format."""
+    noise = Noise.of(truth, single, eps=least_error(precision))
+    if is_real(truth) or is_full(precision):
+        return noise
+    return replace(noise, rms=max(noise.rms, _CHOICES), most=max(noise.most, 1.0))
 
 
 def _by_way_of_float32(dtype: torch.dtype) -> Override:
@@ -65,16 +74,21 @@ def _by_way_of_float32(dtype: torch.dtype) -> Override:
         try:
             return call.again()
         except RuntimeError:
-            wide = torch.utils._pytree.tree_map(lambda one: _cast(one, dtype, torch.float32), dict(call.arguments))
-            return torch.utils._pytree.tree_map(lambda one: _cast(one, torch.float32, dtype), call.again(**wide))
+            wide = cast(dict(call.arguments), dtype, torch.float32)
+            return cast(call.again(**wide), torch.float32, dtype)
 
     return compute
 
 
-def _cast(one: Any, given: torch.dtype, wanted: torch.dtype) -> Any:
-    if isinstance(one, Tensor):
-        return one.to(wanted) if one.dtype == given else one
-    return wanted if one == given else one
+def cast(values: Any, given: torch.dtype, wanted: torch.dtype) -> Any:
+    """Tensors of one type in another, however they are nested, and the type itself where it is an argument."""
+
+    def one(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            return value.to(wanted) if value.dtype == given else value
+        return wanted if value is given else value
+
+    return torch.utils._pytree.tree_map(one, values)
 
 
 def _quantising(reference: Reference, quantised: Collection[str] | None) -> dict[str, Override]:

@@ -70,10 +70,11 @@ def in_users_words(act: Callable[[], Any], what: str) -> Any:
             f"{_at(end)}{what}: it ends the program; put that under `if __name__ == '__main__':`"
         ) from None
     except Exception as error:
-        raise CannotCompare(_told(error, what)) from None
+        raise CannotCompare(told(error, what)) from None
 
 
-def _told(error: Exception, what: str) -> str:
+def told(error: Exception, what: str) -> str:
+    """One line for what the user's code raised."""
     at = _at(error)
     first = next(iter(str(error).strip().splitlines()), "")
     if needs_a_gpu(error):
@@ -117,7 +118,7 @@ def _from_file(path: Path) -> ModuleType:
     name = _free_name(dotted, path)
     if name in sys.modules and _file_of(sys.modules[name]) == os.path.realpath(path):
         return sys.modules[name]
-    with _on_the_path(root):
+    with on_the_path(root):
         module: ModuleType = in_users_words(lambda: _loaded(path, name), f"{path.name} cannot be imported")
         return module
 
@@ -137,7 +138,7 @@ def _neighbours(path: Path) -> list[Path]:
 
 
 def _from_name(name: str) -> ModuleType:
-    with _on_the_path(Path.cwd()):
+    with on_the_path(Path.cwd()):
         try:
             known = importlib.util.find_spec(name) is not None
         except (ImportError, ValueError):
@@ -178,7 +179,7 @@ def _loaded(path: Path, name: str) -> ModuleType:
 
 
 @contextmanager
-def _on_the_path(folder: Path) -> Iterator[None]:
+def on_the_path(folder: Path) -> Iterator[None]:
     """This folder first, and its own modules rather than those of the same name of the model on the other side.
 
     The folder stays on the path, last, for what the user's code imports only when it is called."""

@@ -11,9 +11,9 @@ import torch
 from sleuth.compare import fit
 from sleuth.compare.comparison import Comparison, compare_on, in_layout
 from sleuth.compare.inputs import Sample
-from sleuth.compare.precision import in_format, least_error
+from sleuth.compare.precision import in_format, is_full, output_noise
 from sleuth.compare.reference import Reference
-from sleuth.compare.scores import LIMIT, Noise, Score, score
+from sleuth.compare.scores import LIMIT, Score, score
 from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.values import Array, Batch
 
@@ -95,16 +95,16 @@ def _tried(graph: Reference, reference: Side, target: Side, sample: Sample) -> T
         single = in_format(graph, sample.batch, target.precision, target.quantised, ()).outputs
     except (RuntimeError, IndexError, ValueError) as problem:
         return Tried(sample, None, f"{reference.title} cannot take it: {_first_line(problem)}")
-    if not all(np.isfinite(one).all() for one in single if one.dtype.kind == "f"):
+    own = single if is_full(target.precision) else truth
+    if not all(np.isfinite(one).all() for one in own if one.dtype.kind == "f"):
         return Tried(sample, None, f"{reference.title} itself gives numbers that are not finite")
     answers = target.run(fit.to(target, reference, sample.batch))
-    eps = least_error(target.precision)
-    scores = tuple(_scored(*three, eps) for three in zip(truth, single, answers, strict=False))
+    scores = tuple(_scored(*three, target.precision) for three in zip(truth, single, answers, strict=False))
     return Tried(sample, scores)
 
 
-def _scored(truth: Array, single: Array, answer: Array, eps: float) -> Score:
-    return score(truth, Noise.of(truth, single, eps=eps), in_layout(answer, truth))
+def _scored(truth: Array, single: Array, answer: Array, precision: str) -> Score:
+    return score(truth, output_noise(truth, single, precision), in_layout(answer, truth))
 
 
 def _usual_noise(tried: Sequence[Tried]) -> list[float]:

@@ -18,7 +18,7 @@ def findings_of_training(reference: Side, target: Side, done: Training) -> Itera
     first = done.last_with_another_gradient()
     if first is not None or any(one.parted for one in done.outputs):
         yield _gradients(reference, target, done, first)
-    moved = [one for one in done.weights if one.gradient is None and one.after.parted]
+    moved = [one for one in done.weights if one.moved_otherwise]
     if moved and first is None:
         yield _statistics(reference, target, moved)
 
@@ -31,8 +31,11 @@ def _gradients(reference: Side, target: Side, done: Training, first: Weight | No
     else:
         title = f"{target.title} has other gradients than {reference.title}, from {_layer(first.name)} backwards"
         chain = [Link("the outputs agree, in training mode too"), *_clean_behind(done, first)]
-        wrong = [one.name for one in done.weights if one.gradient is not None and one.gradient.parted]
+        wrong = [one.name for one in done.weights if one.has_another_gradient]
         chain.append(Link(f"gradients that differ: {_listed(list(reversed(wrong)))}"))
+        frozen = [one.name for one in done.weights if one.frozen]
+        if frozen:
+            chain.append(Link(f"trained on one side only: {_listed(frozen)}"))
     worst = forward or (first and first.gradient)
     evidence = [Evidence("times the noise", float(f"{worst.score:.3g}"))] if worst else []
     return handbook.finding(
@@ -56,9 +59,9 @@ def _statistics(reference: Side, target: Side, moved: list[Weight]) -> Finding:
     first = moved[0]
     evidence = []
     says = f"{_layer(first.name)} of {target.title} has other running statistics after a step"
-    if first.momentum is not None:
-        says += f": they moved {first.momentum[0]:.3g} times as far"
-        evidence.append(Evidence("share of the right move", float(f"{first.momentum[0]:.4g}")))
+    if first.share is not None:
+        says += f": they moved {first.share:.3g} times as far"
+        evidence.append(Evidence("share of the right move", float(f"{first.share:.4g}")))
     return handbook.finding(
         "running-statistics-differ",
         title=says,

@@ -37,9 +37,10 @@ def load_weights(path: Path, trust: bool) -> Any:
             ) from None
     except Exception:  # what is no such file at all fails in many ways
         raise CannotCompare(f"{path} cannot be read as a file of torch.save") from None
-    return python_reference.in_users_words(
-        lambda: torch.load(path, map_location="cpu", weights_only=False), f"{path} cannot be loaded"
-    )
+    with python_reference.on_the_path(Path.cwd()):  # where the classes in it are likely to be
+        return python_reference.in_users_words(
+            lambda: torch.load(path, map_location="cpu", weights_only=False), f"{path} cannot be loaded"
+        )
 
 
 def _safetensors(path: Path) -> Any:

@@ -44,8 +44,8 @@ class Target:
     """What a cause may ask about the other side: its value where they part, in the reference's layout, and its weights.
 
     `originals` are the reference's weights; `judge` tries an override at the place that is asked about; `strays` are
-    values of the target that are none of the reference's; `again` is the value in a second run on the same inputs, where
-    there was one."""
+    values of the target that are none of the reference's; `again` is the value in a second run on the same inputs,
+    where there was one."""
 
     value: Array
     precision: str = "float32"
@@ -76,10 +76,10 @@ def all_causes() -> Mapping[str, Cause]:
     return found
 
 
-def proposals(call: Call, target: Target) -> Iterator[tuple[str, Proposal]]:
-    """All that may be the matter with this operation, with their diagnoses."""
+def proposals(call: Call, target: Target, only: str = "") -> Iterator[tuple[str, Proposal]]:
+    """All that may be the matter with this operation, with their diagnoses; or what one diagnosis has to say."""
     for diagnosis, cause in all_causes().items():
-        if call.op in cause.OPS or cause.OPS == ANY:
+        if only in ("", diagnosis) and (call.op in cause.OPS or cause.OPS == ANY):
             for proposal in cause.propose(call, target):
                 yield diagnosis, proposal
 

@@ -1,4 +1,4 @@
-"""Recurrent layers written out, so that a step may be computed otherwise; arguments as PyTorch's own operations take them."""
+"""Recurrent layers written out, so that a step may be computed otherwise; arguments are PyTorch's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from sleuth.compare.causes._arguments import argument
-from sleuth.compare.reference import Call
+from sleuth.compare.reference import Call, Override
 
 LAYERS = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
 GATES = {"lstm": ("i", "f", "g", "o"), "gru": ("r", "z", "n")}
@@ -72,6 +72,10 @@ def computed(call: Call, step: Step) -> tuple[Tensor, ...]:
         value = torch.cat(sides, -1)
     last = tuple(torch.stack([end[which] for end in ends]) for which in range(len(starts)))
     return (value.transpose(0, 1) if batch_first else value, *last)
+
+
+def written_out(step: Step) -> Override:
+    return lambda call: computed(call, step)
 
 
 def _one_way(value: Tensor, state: State, weights: Weights, step: Step, backward: bool) -> tuple[Tensor, State]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -24,6 +23,7 @@ _PLACES: dict[str, Callable[[Tensor, int, int, float], Tensor]] = {
     "half pixel": lambda at, old, new, ratio: (at + 0.5) * ratio - 0.5,
     "aligned corners": lambda at, old, new, ratio: at * ((old - 1) / (new - 1) if new > 1 else 0.0),
     "asymmetric": lambda at, old, new, ratio: at * ratio,
+    "half pixel, and the first for one": lambda at, old, new, ratio: (at + 0.5) * ratio - 0.5 if new > 1 else at,
 }
 
 
@@ -73,7 +73,3 @@ def _kernel(offset: Tensor, rule: Rule) -> Tensor:
     near = ((a + 2) * far - (a + 3)) * far * far + 1
     tail = ((far - 5) * far + 8) * far * a - 4 * a
     return torch.where(far <= 1, near, torch.where(far < 2, tail, torch.zeros_like(far)))
-
-
-def size_for(old: int, ratio: float) -> int:
-    return math.floor(old * ratio)

@@ -50,7 +50,7 @@ def on_grid(array: Array, form: Format) -> bool:
 
 
 def snapped(value: Tensor, target: Array, grid: Format | float) -> Tensor:
-    """Rounded to the grid; where a value lies between two points, so near the middle that float32 may go either way, to the target's."""
+    """Rounded to the grid; near the middle of two points, where float32 may go either way, to the target's."""
     other = torch.from_numpy(in_float64(target)).reshape(value.shape)
     if isinstance(grid, Format):
         own = rounded(value, grid)

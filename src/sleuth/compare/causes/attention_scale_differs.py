@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from sleuth.compare.causes import Proposal, Target
-from sleuth.compare.causes._attention import ATTENTION, scale_of
 from sleuth.compare.causes._arguments import changed, followed_by
+from sleuth.compare.causes._attention import ATTENTION, scale_of
 from sleuth.compare.causes._calls import with_
 from sleuth.compare.reference import Call
 
@@ -87,15 +87,16 @@ def _fitted(call: Call, target: Target) -> Iterator[Proposal]:
     size = round(1 / factor**2)
     is_root = size > 1 and abs(1 / factor**2 / size - 1) < 1e-4
     exact = 1 / math.sqrt(size) if is_root else factor
-    says = f"divided by {_root(size)} once more than in the reference" if is_root else f"multiplied by {factor:.5g} first"
-    yield Proposal(
-        f"the scores are {says}", _FIX, changed("self", lambda scores: scores * exact), rank=0 if is_root else 1
-    )
+    once_more = f"divided by {_root(size)} once more than in the reference"
+    says = f"the scores are {once_more if is_root else f'multiplied by {factor:.5g} first'}"
+    yield Proposal(says, _FIX, changed("self", lambda scores: scores * exact), rank=0 if is_root else 1)
 
 
 def _centred(values: Tensor, seen: Tensor, axis: int) -> Tensor:
-    held = values.where(seen, torch.zeros_like(values))
-    return (held - held.sum(axis, keepdim=True) / seen.sum(axis, keepdim=True).clamp(min=1)).where(seen, torch.zeros_like(held))
+    nothing = torch.zeros_like(values)
+    held = values.where(seen, nothing)
+    mean = held.sum(axis, keepdim=True) / seen.sum(axis, keepdim=True).clamp(min=1)
+    return (held - mean).where(seen, nothing)
 
 
 def _by_a_root(call: Call) -> Iterator[Proposal]:
@@ -109,7 +110,7 @@ def _by_a_root(call: Call) -> Iterator[Proposal]:
     size = round(1 / own**2)
     if size < 2 or abs(1 / own**2 / size - 1) > 1e-4:
         return
-    heads = [n for n in value.shape[1:-1]] if value.ndim >= 4 else []
+    heads = list(value.shape[1:-1]) if value.ndim >= 4 else []
     for many in heads[:2] or [1]:
         for scale, says in _other_scales(own, size, many):
             yield Proposal(says, _FIX, with_(other=1 / scale if call.op == "div" else scale))

@@ -44,7 +44,7 @@ def _zeros(sighting: Sighting, own: Array, other: Array) -> Iterator[Proposal]:
     kept = torch.from_numpy(np.where(lost, 0.0, 1 / (1 - rate)))
     whole = " (whole channels)" if _in_channels(lost, own) else ""
     yield Proposal(
-        f"dropout is active: {lost.mean():.0%} of the values are zero{whole} and the others are multiplied by {factor:.4g}",
+        f"dropout is active: {lost.mean():.0%} of the values are zero{whole}, the others multiplied by {factor:.4g}",
         _FIX,
         sighting.made(lambda value: value * kept),
     )

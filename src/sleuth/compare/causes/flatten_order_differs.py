@@ -1,4 +1,4 @@
-"""Several axes made one in another order: an image flattened channels last for a layer that was trained channels first."""
+"""Several axes made one in another order: an image flattened channels last, for a layer trained channels first."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def propose(call: Call, target: Target) -> Iterable[Proposal]:
             shape = tuple(tensor.shape[axis] for axis in axes[first:last])
             yield Proposal(
                 f"it is flattened in the order {_word(order, first)} ({' x '.join(map(str, shape))})",
-                "bring the axes into the reference's order before flattening, or reorder the columns of the next layer's weight",
+                "bring the axes into the reference's order before flattening, or reorder the next weight's columns",
                 lambda call, axes=axes: subject(call).permute(axes).reshape(call.again().shape),  # type: ignore[misc, union-attr]
             )
 

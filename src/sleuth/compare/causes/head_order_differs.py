@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 from torch import Tensor
 
 from sleuth.compare.causes import Proposal, Target
-from sleuth.compare.causes._attention import ATTENTION
 from sleuth.compare.causes._arguments import argument, followed_by
+from sleuth.compare.causes._attention import ATTENTION
 from sleuth.compare.causes._calls import subject
 from sleuth.compare.reference import Call
 
@@ -125,9 +125,7 @@ def _parted(after: tuple[int, ...]) -> Iterator[Proposal]:
         )
     if after[0] == 3 and len(after) == 3:
         for way, says in _orders():
-            yield Proposal(
-                says, _FIX_ORDER, followed_by(lambda whole, way=way: whole.index_select(-3, torch.tensor(way)))
-            )  # type: ignore[misc]
+            yield Proposal(says, _FIX_ORDER, followed_by(_along(-3, way)))
 
 
 def _cut(call: Call, cut: list[int], back: list[int]) -> Tensor:
@@ -170,9 +168,11 @@ def _of_moved(call: Call) -> Iterator[Proposal]:
         return
     axis = list(result.shape).index(3)
     for order, says in _orders():
-        yield Proposal(
-            says, _FIX_ORDER, followed_by(lambda whole, order=order: whole.index_select(axis, torch.tensor(order)))
-        )  # type: ignore[misc]
+        yield Proposal(says, _FIX_ORDER, followed_by(_along(axis, order)))
+
+
+def _along(axis: int, order: tuple[int, ...]) -> Callable[[Tensor], Tensor]:
+    return lambda whole: whole.index_select(axis, torch.tensor(order))
 
 
 def _of_rotation(call: Call) -> Iterator[Proposal]:
@@ -190,7 +190,7 @@ def _of_rotation(call: Call) -> Iterator[Proposal]:
         lambda call: torch.stack(list(call.arguments["tensors"]), -1).flatten(-2),
     )
     yield Proposal(
-        "the rotary embedding turns neighbours (0, 1), (2, 3) …, and the reference turns the first half with the second",
+        "the rotary embedding turns neighbours (0, 1), (2, 3) …, and the reference's the first half with the second",
         "pair the places as the reference does, or reorder the rows of the query's and key's weights",
         _neighbours_turned,
     )

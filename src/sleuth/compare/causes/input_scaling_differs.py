@@ -1,4 +1,4 @@
-"""Inputs prepared otherwise: divided by 255 or not, normalised or not, token numbers shifted, padding on the other side."""
+"""Inputs prepared otherwise: divided by 255 or not, normalised or not, tokens shifted, padding on the other side."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _padded_on_the_other_side(value: Tensor) -> Tensor:
 
 
 def _fitted(call: Call, target: Target) -> Iterator[Proposal]:
-    """The first convolution is linear in its input: factor and shift of each channel follow from the target's values."""
+    """The first convolution is linear in its input: factor and shift of each channel follow from its values."""
     image, weight = call.arguments["input"], call.arguments["weight"]
     if (
         image.shape[1] > 4

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from sleuth.compare.causes import Proposal, Target
-from sleuth.compare.causes._attention import ATTENTION, causal, mask_of, visible, with_hidden, with_mask
 from sleuth.compare.causes._arguments import argument, changed
-from sleuth.compare.reference import Call
+from sleuth.compare.causes._attention import ATTENTION, causal, mask_of, visible, with_hidden, with_mask
+from sleuth.compare.reference import Call, Override
 
 OPS = frozenset({*ATTENTION, "masked_fill", "where", "add", "mul", "softmax", "_softmax"})
 # What people write for minus infinity, and what they write by mistake.
@@ -135,10 +135,7 @@ def _combined(call: Call) -> Iterator[Proposal]:
         seen = _seen_by(mask.detach(), call.op)
         if seen is None:
             continue
-        shape = call.again().shape
-        yield Proposal(
-            "no mask is applied: every place is seen", _FIX, lambda call, kept=kept: call.arguments[kept].expand(shape)
-        )  # type: ignore[misc]
+        yield Proposal("no mask is applied: every place is seen", _FIX, _unmasked(kept))
         low = float(mask.min())
         for says, other in _other_masks(seen):
             made = (
@@ -149,6 +146,10 @@ def _combined(call: Call) -> Iterator[Proposal]:
             yield Proposal(says, _FIX, lambda call, name=name, made=made: call.again(**{name: made}))  # type: ignore[misc]
         if call.op == "add":
             yield from _other_depths(name, seen, low, value.dtype)
+
+
+def _unmasked(kept: str) -> Override:
+    return lambda call: call.arguments[kept].expand(call.again().shape)
 
 
 def _other_depths(name: str, seen: Tensor, low: float, dtype: torch.dtype) -> Iterator[Proposal]:

@@ -1,4 +1,4 @@
-"""The right operands in the wrong order or place: a difference the other way round, a concatenation reversed, the first token for the last."""
+"""The right operands in the wrong order or place: a difference the other way round, the first token for the last."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _cut(call: Call) -> Iterable[Proposal]:
         return
     moves = (-1, 1) if step == 1 else range(-taken[0], step - taken[0])
     for move in dict.fromkeys((*moves, -taken[0], size - 1 - taken[-1])):
-        if move and 0 <= taken[0] + move and taken[-1] + move < size:
+        if move and taken[0] + move >= 0 and taken[-1] + move < size:
             yield Proposal(
                 f"the slice of axis {axis} begins at {taken[0] + move}, not at {taken[0]}",
                 f"let the slice begin at {taken[0]}",
@@ -200,10 +200,9 @@ def _rolled(call: Call) -> Iterable[Proposal]:
     yield Proposal("it is not rolled", f"roll by {shifts}", lambda call: call.arguments["self"])
 
 
-def _of(op: str, left: Any, right: Any) -> Any:
-    return {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div}[op](
-        *map(torch.as_tensor, (left, right))
-    )
+def _of(op: str, left: Any, right: Any) -> Tensor:
+    compute: Callable[..., Tensor] = getattr(torch, op)
+    return compute(torch.as_tensor(left), torch.as_tensor(right))
 
 
 _RULES: Mapping[str, _Rule] = {

@@ -97,7 +97,7 @@ def _of_windows(call: Call, kind: str, count: int) -> Iterator[Proposal]:
     if kind == "avg" and (padded or rounded_up):
         counted = argument(call, "count_include_pad")
         yield Proposal(
-            f"padding is {'not counted' if counted else 'counted'} in the mean, and the reference {'counts it' if counted else 'does not'}",
+            f"padding is {'not counted' if counted else 'counted'} in the mean",
             f"set count_include_pad={counted}",
             with_(count_include_pad=not counted),
         )
@@ -165,7 +165,7 @@ def _of_adaptive(call: Call, kind: str, count: int) -> Iterator[Proposal]:
         plain: Callable[..., Tensor] = getattr(functional, f"{kind}_pool{count}d")
         for windows in (kernel, stride):
             yield Proposal(
-                f"its windows are all {' x '.join(map(str, windows))}, {' x '.join(map(str, stride))} apart, not of the sizes that adapt",
+                f"its windows are all {' x '.join(map(str, windows))}, not of the sizes that adapt",
                 "use windows from floor(i n / m) to ceil((i + 1) n / m), as the reference does",
                 lambda call, windows=windows: as_here(plain(subject(call), windows, stride)[..., : wanted[-1]]),  # type: ignore[misc]
             )

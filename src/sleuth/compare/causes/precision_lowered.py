@@ -25,7 +25,7 @@ _PRODUCTS: Mapping[str, tuple[str, ...]] = {
     "addmm": ("self", "mat1", "mat2"),
     "scaled_dot_product_attention": ("query", "key", "value"),
 }
-_WEIGHTS = {"linear": "weight", "embedding": "weight", "conv1d": "weight", "conv2d": "weight", "conv3d": "weight", "addmm": "mat2"}
+_WEIGHTS = {**dict.fromkeys(("linear", "embedding", "conv1d", "conv2d", "conv3d"), "weight"), "addmm": "mat2"}
 _RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
 _FIX = "keep this layer in float32, or accept the loss and compare with the lower precision's own noise"
 
@@ -98,52 +98,41 @@ def _of_value(sighting: Sighting) -> Iterator[Proposal]:
     own = sighting.own.numpy()
     for form in FORMATS:
         if on_grid(sighting.other, form) and not on_grid(own, form):
-            yield Proposal(f"{sighting.whose} kept in {form.name}", _FIX, sighting.made(_snapping(sighting.other, form)))
+            rounding = sighting.made(_snapping(sighting.other, form))
+            yield Proposal(f"{sighting.whose} kept in {form.name}", _FIX, rounding)
     step = step_of(sighting.other)
     if step is not None and abs(own - sighting.other).max() <= 0.51 * step:
-        yield Proposal(
-            f"{sighting.whose} kept in steps of {step:.4g}", _FIX, sighting.made(_snapping(sighting.other, step)), rank=1
-        )
+        rounding = sighting.made(_snapping(sighting.other, step))
+        yield Proposal(f"{sighting.whose} kept in steps of {step:.4g}", _FIX, rounding, rank=1)
 
 
 def _snapping(target: Array, grid: Format | float) -> Callable[[Tensor], Tensor]:
     return lambda value: snapped(value, target, grid)
 
 
-def _symmetric(weight: Tensor, bits: int = 8) -> Tensor:
-    most = 2 ** (bits - 1) - 1
-    scale = (weight.abs().max() / most).float().double()
-    return torch.clamp((weight / scale).round(), -most - 1, most) * scale
+def _symmetric(steps: float, per_channel: bool) -> Callable[[Tensor], Tensor]:
+    """`steps` from zero to the largest: 127, or 127.5 with PyTorch's observers."""
 
+    def rounded_to_integers(weight: Tensor) -> Tensor:
+        sizes = weight.abs().flatten(1).amax(1) if per_channel else weight.abs().max().expand(len(weight))
+        scale = (sizes / steps).float().double().clamp(min=1e-30).reshape(-1, *[1] * (weight.ndim - 1))
+        return torch.clamp((weight / scale).round(), -int(steps) - 1, int(steps)) * scale
 
-def _symmetric_per_channel(weight: Tensor) -> Tensor:
-    scale = (weight.abs().flatten(1).amax(1) / 127).float().double().clamp(min=1e-30).reshape(-1, *[1] * (weight.ndim - 1))
-    return (weight / scale).round().clamp(-128, 127) * scale
+    return rounded_to_integers
 
 
 def _by_range(weight: Tensor) -> Tensor:
     low, high = weight.min().clamp(max=0), weight.max().clamp(min=0)
     scale = ((high - low) / 255).float().double()
     zero = (-low / scale).round()
-    return ((weight / scale).round() + zero).clamp(0, 255).sub(zero) * scale
-
-
-def _symmetric_halves(weight: Tensor) -> Tensor:
-    """PyTorch's observer: the range is twice the largest, cut into 255."""
-    scale = (weight.abs().max() / 127.5).float().double()
-    return (weight / scale).round().clamp(-128, 127) * scale
-
-
-def _symmetric_halves_per_channel(weight: Tensor) -> Tensor:
-    scale = (weight.abs().flatten(1).amax(1) / 127.5).float().double().clamp(min=1e-30).reshape(-1, *[1] * (weight.ndim - 1))
-    return (weight / scale).round().clamp(-128, 127) * scale
+    return (torch.clamp((weight / scale).round() + zero, 0, 255) - zero) * scale
 
 
 _INTEGERS: Mapping[str, Callable[[Tensor], Tensor]] = {
-    "rounded to 8-bit integers, one scale for the whole tensor": _symmetric,
-    "rounded to 8-bit integers, one scale a channel": _symmetric_per_channel,
+    "rounded to 8-bit integers, one scale for the whole tensor": _symmetric(127, False),
+    "rounded to 8-bit integers, one scale a channel": _symmetric(127, True),
     "rounded to 8-bit integers from the smallest to the largest": _by_range,
-    "rounded to 8-bit integers, one scale for the whole tensor (the range cut into 255)": _symmetric_halves,
-    "rounded to 8-bit integers, one scale a channel (the range cut into 255)": _symmetric_halves_per_channel,
-    "rounded to 4-bit integers, one scale for the whole tensor": lambda weight: _symmetric(weight, 4),
+    "rounded to 8-bit integers, one scale for the whole tensor (the range cut into 255)": _symmetric(127.5, False),
+    "rounded to 8-bit integers, one scale a channel (the range cut into 255)": _symmetric(127.5, True),
+    "rounded to 4-bit integers, one scale for the whole tensor": _symmetric(7, False),
 }

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from sleuth.compare.causes import Proposal, Target
-from sleuth.compare.causes._recurrent import LAYERS, Step, computed, gru_step, lstm_step, rnn_step
+from sleuth.compare.causes._recurrent import LAYERS, Step, gru_step, lstm_step, rnn_step, written_out
 from sleuth.compare.reference import Call
 
 OPS = LAYERS
@@ -55,4 +55,4 @@ def propose(call: Call, target: Target) -> Iterable[Proposal]:
 
 
 def _proposal(says: str, step: Step) -> Proposal:
-    return Proposal(says, "give the layer the reference's activation functions", lambda call: computed(call, step))
+    return Proposal(says, "give the layer the reference's activation functions", written_out(step))

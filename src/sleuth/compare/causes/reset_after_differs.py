@@ -1,4 +1,4 @@
-"""A GRU whose reset gate acts before the product with the state, where the reference's acts after it, or the reverse."""
+"""A GRU whose reset gate acts before the product with the state, where the reference's acts after it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from sleuth.compare.causes import Proposal, Target
-from sleuth.compare.causes._recurrent import State, Step, Weights, computed
+from sleuth.compare.causes._recurrent import State, Step, Weights, written_out
 from sleuth.compare.reference import Call
 
 OPS = frozenset({"gru"})
@@ -18,14 +18,11 @@ _FIX = "use the variant that the weights were trained with: reset_after=True in 
 def propose(call: Call, target: Target) -> Iterable[Proposal]:
     ways = {
         "the reset gate is applied to the state before the product, not to the product": _before(False, True),
-        "the reset gate is applied to the state before the product, and the state's bias of the new state is lost": _before(
-            False, False
-        ),
+        "the reset gate is applied to the state before the product, and a bias is lost": _before(False, False),
         "the reset gate is applied to the state before the product, and there is but one bias": _before(True, True),
         "the reset gate is applied to the product without its bias": _after_without_bias,
     }
-    for says, step in ways.items():
-        yield Proposal(says, _FIX, lambda call, step=step: computed(call, step))  # type: ignore[misc]
+    return [Proposal(says, _FIX, written_out(step)) for says, step in ways.items()]
 
 
 def _before(one_bias: bool, with_bias: bool) -> Step:

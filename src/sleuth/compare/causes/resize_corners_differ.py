@@ -19,6 +19,7 @@ OPS = frozenset(
     for kind in ("nearest1d", "nearest2d", "nearest3d", "linear1d", "bilinear2d", "trilinear3d", "bicubic2d")
     for lead, tail in (("", ""), ("_", "_aa"))
 ) | {f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)}
+_FIRST_FOR_ONE = "half pixel, and the first for one"
 _LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
 
 
@@ -59,6 +60,8 @@ def _rules(count: int, sizes: tuple[int, ...], tensor: Tensor) -> Iterable[tuple
         yield f"{word} with half-pixel centres", Rule(kernel, "half pixel")
         yield f"{word} with aligned corners", Rule(kernel, "aligned corners")
         yield f"{word} with asymmetric places", Rule(kernel, "asymmetric")
+        if 1 in sizes:
+            yield f"{word} with the first pixel where one is wanted (pytorch_half_pixel)", Rule(kernel, _FIRST_FOR_ONE)
         if shrinks:
             yield f"{word}, antialiased with half-pixel centres", Rule(kernel, "half pixel", True, -0.5)
     if count == 2:

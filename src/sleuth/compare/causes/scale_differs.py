@@ -85,6 +85,8 @@ def _fitted(call: Call, target: Target) -> Iterator[Proposal]:
     if not (np.isfinite(own).all() and np.isfinite(theirs).all()) or np.unique(own).size < _FEWEST:
         return
     for factor, offset in _fits(own, theirs):
+        if abs(factor - 1) < _NEAR and abs(offset) < _NEAR * np.abs(own).max():
+            continue
         proposal = _named(factor, offset, tuple(value.shape))
         if proposal is not None and (target.judge is None or target.judge(proposal.apply) <= LIMIT):
             yield proposal

@@ -14,22 +14,8 @@ from sleuth.compare.reference import Call
 _SOFTMAX = {"softmax", "_softmax", "special_softmax"}
 _LOG_SOFTMAX = {"log_softmax", "_log_softmax", "special_log_softmax"}
 _ALONG = {"cumsum", "cumprod", "logcumsumexp", "glu", "cummax", "sort", "argsort"}
-_OVER = {
-    "mean",
-    "sum",
-    "amax",
-    "amin",
-    "std",
-    "var",
-    "logsumexp",
-    "prod",
-    "max",
-    "min",
-    "argmax",
-    "argmin",
-    "linalg_vector_norm",
-}
-OPS = frozenset(_SOFTMAX | _LOG_SOFTMAX | _ALONG | _OVER)
+_OVER = {"mean", "sum", "amax", "amin", "max", "min", "std", "var", "prod", "logsumexp", "linalg_vector_norm"}
+OPS = frozenset(_SOFTMAX | _LOG_SOFTMAX | _ALONG | _OVER | {"argmax", "argmin"})
 
 
 def propose(call: Call, target: Target) -> Iterable[Proposal]:
@@ -49,7 +35,7 @@ def _other_axes(call: Call, tensor: Tensor) -> Iterable[Proposal]:
     for axis in range(tensor.ndim):
         if axis != axes[0] and tensor.shape[axis] > 1:
             yield Proposal(
-                f"its {word} is over axis {axis}, not axis {axes[0]} (of {tensor.ndim}, counted from 0 in the reference)",
+                f"its {word} is over axis {axis}, not axis {axes[0]} (of {tensor.ndim}, counted from 0)",
                 f"take {word} over the axis that the reference takes, {axes[0]} of {tensor.ndim}",
                 with_(dim=[axis] if wants_list else axis),
             )

@@ -15,7 +15,7 @@ from sleuth.compare.inputs.sample import Sample
 from sleuth.compare.inputs.saved import load
 from sleuth.compare.inputs.settled import turned_about
 from sleuth.compare.inputs.told_by_model import Arguments, as_arguments
-from sleuth.compare.inputs.trying import first_line, problem_of_call
+from sleuth.compare.inputs.trying import first_line, problem_of_call, problem_with
 from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.sides.torch_ import TorchSide
 from sleuth.compare.sides.torch_call import is_tensor, parameters_of, required_by
@@ -43,8 +43,8 @@ def _sample(example: Any, side: Side, label: str) -> Sample:
     """One that was saved keeps its label."""
     if not isinstance(example, tuple) or not example or not isinstance(example[0], Sample):
         return Sample(label, _batch(example, side, label))
-    saved, names = example
-    return replace(saved, batch=_batch(dict(zip(names, saved.batch, strict=True)), side, label))
+    saved: Sample = example[0]
+    return replace(saved, batch=_batch(dict(zip(example[1], saved.batch, strict=True)), side, label))
 
 
 def _opened(what: Any, trust: bool) -> tuple[str, Iterator[Any]]:
@@ -144,7 +144,20 @@ def _by_signature(arguments: Arguments, side: Side, label: str) -> Batch:
     found = _leaves(list(named.values()) if named else list(positional))
     if len(found) < len(wanted):
         raise CannotCompare(f"{label} has {len(found)} arrays; {side.title} takes {fit.shown(side.inputs)}")
-    return tuple(_array(one, label) for one in (found[: len(wanted)] if wanted else found))
+    if wanted:
+        return tuple(_array(one, label) for one in found[: len(wanted)])
+    return _as_many_as_it_takes(side, tuple(_array(one, label) for one in found), label)
+
+
+def _as_many_as_it_takes(side: Side, batch: Batch, label: str) -> Batch:
+    """For a side that does not say: all of them, or as many of the first as it runs on."""
+    first: str | None = None
+    for count in range(len(batch), 0, -1):
+        problem = problem_with(side, batch[:count])
+        if problem is None:
+            return batch[:count]
+        first = first or problem
+    raise CannotCompare(f"{label}: {side.title} {first}")
 
 
 def _leaves(values: list[Any]) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import fx
 
@@ -17,7 +18,7 @@ from sleuth.compare.values import Batch
 _HANDED_ON = {
     "view", "reshape", "to", "_to_copy", "clone", "contiguous", "alias", "detach", "flatten", "squeeze", "unsqueeze",
     "expand", "transpose", "permute", "slice", "select", "long", "int", "repeat", "unflatten", "t", "movedim", "unbind",
-    "chunk", "split", "getitem", "flip", "cat", "stack", "narrow", "_assert_tensor_metadata", "type_as", "_unsafe_view",
+    "chunk", "split", "getitem", "flip", "cat", "stack", "narrow", "type_as", "_unsafe_view", "where", "clamp",
 }  # fmt: skip
 # The operation that looks ids up: the argument that holds the table, and the one that holds the ids.
 _LOOKED_UP = {"embedding": ("weight", "indices"), "index_select": ("self", "index"), "index": ("self", "indices")}
@@ -41,6 +42,8 @@ def limits_of(side: Side, batch: Batch) -> dict[str, Limit]:
     for place, (one, array) in enumerate(zip(side.inputs, batch, strict=False)):
         if array.dtype.kind == "b" or (array.dtype.kind in "iu" and _is_mask(one.name)):
             found[one.name] = Limit(0, 1, "mask")
+        elif array.dtype == np.uint8:
+            found[one.name] = Limit(0, 255, "bytes")
         elif array.dtype.kind in "iu":
             size = sizes.get(place)
             most = size - 1 if size is not None else max(int(array.max(initial=0)), 1)
@@ -80,7 +83,7 @@ def _smallest(reference: Reference, ids: fx.Node, added: int, far: int) -> int |
         else:
             size = _rows(reference, user, ids)
             size = None if size is None else size - added
-        if size is not None:
+        if size is not None and size > 0:  # ids + rows, where they are negative, is the other end of the same table
             found.append(size)
     return min(found, default=None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from sleuth.compare.inputs.sample import Sample
 from sleuth.compare.inputs.trying import problem_with
 from sleuth.compare.inputs.ways import drawn
 from sleuth.compare.side import Side
+from sleuth.compare.sides.torch_ import TorchSide
 from sleuth.compare.values import Array, Batch
 
 # The longest sequence is looked for up to so many times the length at hand, and up to so many numbers.
@@ -85,9 +86,16 @@ def _other_image(reference: Side, few: Batch, main: int) -> Batch | None:
     return None
 
 
+def _weight_shapes(side: Side) -> Iterable[tuple[int, ...]]:
+    """A module's without copying them."""
+    if isinstance(side, TorchSide):
+        return (tuple(one.shape) for one in side.model.parameters())
+    return (array.shape for array in side.weights().values())
+
+
 def _longest(reference: Side, few: Batch, axis: int, length: int) -> Batch | None:
     """The longest of the lengths that the weights name (a table of positions has one), or of doublings."""
-    named = {size for array in reference.weights().values() for size in array.shape[:2]}
+    named = {size for shape in _weight_shapes(reference) for size in shape[:2]}
     doubled = {length * 2**step for step in range(1, 5)}
     room = _MOST_NUMBERS // max(sum(array[:1].size for array in few) // max(length, 1), 1)
     lengths = [size for size in sorted(named | doubled) if length < size <= min(_LONGEST * length, room)]

@@ -77,7 +77,7 @@ class _Climb:
         limit = self._limits[place]
         if is_real(array):
             return self._moved(array, self._bounds[place], limit)
-        if limit is not None and limit.kind == "ids" and array.size:
+        if limit is not None and limit.kind in ("ids", "bytes") and array.size:
             return self._swapped(array, limit)
         return array
 

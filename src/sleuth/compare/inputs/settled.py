@@ -104,7 +104,11 @@ def _first_taken(side: Side, batches: Iterable[Batch]) -> Batch | None:
 
 
 def _guessed(side: Side) -> Batch | None:
-    return _first_taken(side, ((one.tensor().numpy(),) for one in guesses_from_weights(side.weights())))
+    return _first_taken(side, ((one.tensor().numpy(),) for one in _by_weights(side)))
+
+
+def _by_weights(side: Side) -> Iterator[Guess]:
+    yield from guesses_from_weights(side.weights())
 
 
 def _learn(side: TorchSide, examples: Iterator[Arguments]) -> str | None:
@@ -122,7 +126,7 @@ def _learn(side: TorchSide, examples: Iterator[Arguments]) -> str | None:
 def _learn_by_guessing(side: TorchSide) -> bool:
     """A size that nearly fits tells by its error which one would."""
     tried: set[tuple[Guess, ...]] = set()
-    waiting = itertools.chain(guesses(side.model), ((one,) for one in guesses_from_weights(side.weights())))
+    waiting = itertools.chain(guesses(side.model), ((one,) for one in _by_weights(side)))
     nearby: list[tuple[Guess, ...]] = []
     while True:
         guess = nearby.pop(0) if nearby else next(waiting, None)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
 import torch
 
-from sleuth.compare import fit
-from sleuth.compare.side import Side
+from sleuth.compare import fit, python_reference
+from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.sides.quietly import quietly
 from sleuth.compare.sides.torch_ import TorchSide
 from sleuth.compare.values import Batch, is_real
@@ -40,9 +42,13 @@ def keeps_its_word(side: Side, batch: Batch) -> bool:
 def problem_of_call(side: TorchSide, positional: Sequence[Any], named: Mapping[str, Any]) -> str | None:
     """Why the module does not take these arguments; None where it does and gives numbers back."""
     try:
-        with quietly():
+        with quietly(), redirect_stdout(io.StringIO()):  # what a trial prints is not the user's affair
             result = side.called(tuple(positional), dict(named))
+    except (NameError, ImportError) as problem:  # no input would help
+        raise CannotCompare(python_reference.told(problem, f"{side.title} fails")) from None
     except Exception as problem:  # the user's forward on what was perhaps never meant for it
+        if python_reference.needs_a_gpu(problem):
+            raise CannotCompare(python_reference.told(problem, f"{side.title} fails")) from None
         return str(problem) or type(problem).__name__
     finite = all(bool(torch.isfinite(one).all()) for one in result if one.is_floating_point())
     return None if finite and any(one.numel() for one in result) else "it gives no finite numbers"

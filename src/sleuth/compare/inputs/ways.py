@@ -47,7 +47,7 @@ def _whole(random: Generator, array: Array, limit: Limit | None) -> Array:
         return array
     if limit.kind == "mask":
         return _padded(random, array)
-    if limit.kind == "ids":
+    if limit.kind in ("ids", "bytes"):
         return random.integers(int(limit.least), int(limit.most) + 1, array.shape)
     return array
 

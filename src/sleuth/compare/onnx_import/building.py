@@ -67,7 +67,9 @@ class Builder:
     batch_bound: list[str] = field(default_factory=list)
     # Whether some of the int64 numbers are unsigned integers of another width in ONNX.
     widened: bool = False
-    _fresh: set[fx.Node] = field(default_factory=set)
+    # What the ONNX node that is being translated has made, and has not named yet.
+    _fresh: set[fx.Node | Traced] = field(default_factory=set)
+    _taken: set[str] = field(default_factory=set)
 
     def begin(self, scope: str, meta: dict[str, Any]) -> None:
         """What follows belongs to another ONNX node."""
@@ -79,7 +81,7 @@ class Builder:
         values = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Traced)]
         example = target(*_examples(args), **_examples(kwargs))
         if all(value.constant for value in values) and _op(target) not in _RANDOM:
-            return Traced(example, exact=_exactly(target, args, kwargs, example), name=_joined(self.scope, _op(target)))
+            return self._known(example, _exactly(target, args, kwargs, example), _joined(self.scope, _op(target)))
         made_args, made_kwargs = tree_map(self._argument, (args, kwargs))
         name = valid(_joined(self.scope, _op(target)))
         node = self.graph.create_node("call_function", target, tuple(made_args), made_kwargs, name=name)
@@ -92,13 +94,13 @@ class Builder:
     def item(self, several: Traced, place: int) -> Traced:
         """One of the results of an operation that has several."""
         if several.constant:
-            return Traced(several.example[place], exact=several.exact[place], name=f"{several.name}_{place}")
+            return self._known(several.example[place], several.exact[place], f"{several.name}_{place}")
         return self.call(operator.getitem, several, place)
 
     def constant(self, tensor: Tensor, name: str = "") -> Traced:
         tensor = self._plain(tensor)
         example = tensor.to(self.real) if tensor.is_floating_point() else tensor
-        return Traced(example, exact=tensor, name=name or _joined(self.scope, "constant"))
+        return self._known(example, tensor, name or _joined(self.scope, "constant"))
 
     def ints(self, numbers: Sequence[int]) -> Traced:
         return self.constant(torch.tensor(list(numbers), dtype=torch.int64))
@@ -119,11 +121,23 @@ class Builder:
 
     def name(self, value: Traced, name: str) -> None:
         """Call it as ONNX does, unless it has a name already: an Identity gives a value a second one."""
-        if value.node is None:
+        if value in self._fresh:
             value.name = name
-        elif value.node in self._fresh:
+        elif value.node is not None and value.node in self._fresh:
             value.node._rename(valid(name))
-            self._fresh.discard(value.node)
+        self._fresh -= {value, value.node}
+
+    def keep_name(self, value: Traced, source: Traced) -> Traced:
+        """A constant that is another one turned about is still that layer's weight."""
+        if value.constant and source.name:
+            value.name = source.name
+            self._fresh.discard(value)
+        return value
+
+    def _known(self, example: Any, exact: Any, name: str) -> Traced:
+        made = Traced(example, exact=exact, name=name)
+        self._fresh.add(made)
+        return made
 
     def _plain(self, tensor: Tensor) -> Tensor:
         """In a type that PyTorch computes in; unsigned integers wider than a byte become int64."""
@@ -140,14 +154,17 @@ class Builder:
     def _path(self, name: str) -> str:
         """A dotted name that is free: no weight may be called as a part of another's path is."""
         parts = [re.sub(r"\W", "_", part) or "_" for part in (name or "constant").split(".")]
-        path = ".".join(parts)
-        count = 0
-        while any(
-            path == other or path.startswith(other + ".") or other.startswith(path + ".") for other in self.weights
-        ):
+        path, count = ".".join(parts), 0
+        while path in self._taken or any(above in self.weights for above in _above(path)):
             count += 1
             path = "_".join([*parts, str(count)])
+        self._taken |= {path, *_above(path)}
         return path
+
+
+def _above(path: str) -> list[str]:
+    parts = path.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts))]
 
 
 def valid(name: str) -> str:

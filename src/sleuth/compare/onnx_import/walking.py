@@ -11,8 +11,6 @@ from sleuth.compare.onnx_import.operations import TRANSLATIONS, Step, as_torch, 
 from sleuth.compare.onnx_import.origins import origin
 from sleuth.compare.side import CannotCompare
 
-_OWN_DOMAINS = ("", "ai.onnx", "com.microsoft")
-
 
 class Walk:
     """Translates graphs into one builder; `graph` puts each value into the given ones by its name."""
@@ -73,7 +71,7 @@ class Walk:
             self._builder,
             self,
         )
-        translation = TRANSLATIONS.get(node.op_type) if node.domain in _OWN_DOMAINS else None
+        translation = TRANSLATIONS.get(_full_name(node))
         if translation is None:
             return self._by_definition(node, step, values, given, opset)
         self._builder.begin(next((name for name in node.output if name), node.op_type), origin(node))
@@ -113,9 +111,14 @@ class Walk:
         node = _resolved(node, step)
         body = _definition(node, step, opset)
         if body is None:
-            name = f"{node.domain}::{node.op_type}" if node.domain else node.op_type
-            raise CannotCompare(f"the model uses the ONNX operation {name}, which has no translation to PyTorch")
+            raise CannotCompare(
+                f"the model uses the ONNX operation {_full_name(node)}, which has no translation to PyTorch"
+            )
         return self._function(body, node, values, {}, {"ai.onnx": opset})
+
+
+def _full_name(node: Any) -> str:
+    return str(node.op_type) if node.domain in ("", "ai.onnx") else f"{node.domain}::{node.op_type}"
 
 
 def _taken(node: Any) -> set[str]:

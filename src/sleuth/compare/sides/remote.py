@@ -24,6 +24,8 @@ _HELD_BACK = 4096
 class RemoteSide(Side):
     """Starts its process at once and keeps it until `close`; the process ends by itself when this one is gone."""
 
+    _command: tuple[str, ...] = (sys.executable, "-m", "sleuth.compare.sides.worker")
+
     def __init__(
         self, kind: str, path: str | Path, *, title: str = "", trust: bool = False, backend: str | None = None
     ) -> None:
@@ -31,7 +33,7 @@ class RemoteSide(Side):
         self.title = title or str(path)
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the process)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "sleuth.compare.sides.worker"],
+            self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
+from sleuth.compare.precision import cast
 from sleuth.compare.reference import Reference, as_array
 from sleuth.compare.values import Array, Captured, Value
 
@@ -32,6 +33,15 @@ class _Recorder(fx.Interpreter):
         super().__init__(graph.graph)
         self._wanted = set(graph.names if wanted is None else wanted)
         self.kept: dict[str, Array] = {}
+
+    def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A number written for float32, such as that of a mask, may be out of range where autocast chose a half."""
+        try:
+            return super().call_function(target, args, kwargs)
+        except RuntimeError:
+            for half in (torch.bfloat16, torch.float16):
+                args, kwargs = cast((args, kwargs), half, torch.float32)
+            return super().call_function(target, args, kwargs)
 
     def run_node(self, n: fx.Node) -> Any:
         result = super().run_node(n)

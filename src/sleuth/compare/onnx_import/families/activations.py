@@ -81,23 +81,6 @@ def _swish(b: Builder, s: Step) -> Traced:
     return b.call(aten.mul.Tensor, value, b.call(aten.sigmoid.default, b.call(aten.mul.Tensor, value, alpha)))
 
 
-@operation("QuickGelu")
-def _quick_gelu(b: Builder, s: Step) -> Traced:
-    s.attributes.setdefault("alpha", 1.702)
-    return _swish(b, s)
-
-
-@operation("FastGelu")
-def _fast_gelu(b: Builder, s: Step) -> Traced:
-    value = b.call(aten.add.Tensor, s.inputs[0], s.inputs[1]) if s.has(1) else s.inputs[0]
-    return b.call(aten.gelu.default, value, approximate="tanh")
-
-
-@operation("BiasGelu")
-def _bias_gelu(b: Builder, s: Step) -> Traced:
-    return b.call(aten.gelu.default, b.call(aten.add.Tensor, s.inputs[0], s.inputs[1]))
-
-
 @operation("Softsign")
 def _softsign(b: Builder, s: Step) -> Traced:
     value = s.inputs[0]

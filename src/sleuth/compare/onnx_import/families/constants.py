@@ -125,6 +125,6 @@ def _dropout(b: Builder, s: Step) -> list[Traced]:
     """As in evaluation; a dropout that is active is random, and nothing to compare with."""
     ratio = float(s.known(1)) if s.has(1) else s.get("ratio", 0.5)
     if s.has(2) and bool(s.known(2)) and ratio > 0:
-        raise s.refuse("in training mode, which is random")
+        raise s.refuse("in training mode")
     value = s.inputs[0]
     return [value, b.call(aten.ones_like.default, value, dtype=torch.bool)] if s.wants(1) else [value]

@@ -55,13 +55,6 @@ def _conv(b: Builder, s: Step) -> Traced:
     )
 
 
-@operation("FusedConv")
-def _fused_conv(b: Builder, s: Step) -> Traced:
-    if s.get("activation", "Relu") != "Relu" or s.has(3):
-        raise s.refuse(f"with the activation {s.get('activation')}")
-    return b.call(aten.relu.default, _conv(b, s))
-
-
 @operation("ConvTranspose")
 def _conv_transpose(b: Builder, s: Step) -> Traced:
     value, weight = s.inputs[0], s.inputs[1]

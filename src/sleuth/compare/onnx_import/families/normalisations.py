@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sleuth.compare.onnx_import.building import Builder, Traced, aten
 from sleuth.compare.onnx_import.families.shapes import padded
 from sleuth.compare.onnx_import.operations import Step, operation
@@ -50,16 +48,6 @@ def _layer_norm(b: Builder, s: Step) -> list[Traced]:
         variance = b.call(aten.var.correction, value, axes, correction=0, keepdim=True)
         results.append(b.call(aten.rsqrt.default, b.call(aten.add.Tensor, variance, eps)))
     return results
-
-
-@operation("SkipLayerNormalization")
-def _skip_layer_norm(b: Builder, s: Step) -> list[Any]:
-    """ONNX Runtime's own: a sum, then a layer norm."""
-    total = b.call(aten.add.Tensor, s.inputs[0], s.inputs[1])
-    total = b.call(aten.add.Tensor, total, s.inputs[4]) if s.has(4) else total
-    shape = [total.shape[-1]]
-    result = b.call(aten.layer_norm.default, total, shape, s.inputs[2], s.input(3), s.get("epsilon", 1e-12), False)
-    return [result, None, None, total]
 
 
 @operation("RMSNormalization", "SimplifiedLayerNormalization")

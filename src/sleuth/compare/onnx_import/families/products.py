@@ -15,19 +15,7 @@ def _matmul(b: Builder, s: Step) -> Traced:
 
 
 def transposed(b: Builder, weight: Traced) -> Traced:
-    """A constant keeps its name, which is that of the layer it belongs to."""
-    turned = b.call(aten.t.default, weight)
-    if turned.constant and weight.name:
-        turned.name = weight.name if weight.node is None else f"{weight.name}_transposed"
-    return turned
-
-
-@operation("FusedMatMul")
-def _fused_matmul(b: Builder, s: Step) -> Traced:
-    left, right = s.inputs
-    left = b.call(aten.transpose.int, left, -1, -2) if s.get("transA", 0) else left
-    right = b.call(aten.transpose.int, right, -1, -2) if s.get("transB", 0) else right
-    return _scaled(b, b.call(aten.matmul.default, left, right), s.get("alpha", 1.0))
+    return b.keep_name(b.call(aten.t.default, weight), weight)
 
 
 @operation("Gemm")
@@ -47,9 +35,7 @@ def _gemm(b: Builder, s: Step) -> Traced:
 
 
 def _flat(b: Builder, bias: Traced) -> Traced:
-    flat = b.call(aten.view.default, bias, [-1])
-    flat.name = bias.name if bias.node is None else f"{bias.name}_flat"
-    return flat
+    return b.keep_name(b.call(aten.view.default, bias, [-1]), bias)
 
 
 def _scaled(b: Builder, value: Traced, factor: float) -> Traced:

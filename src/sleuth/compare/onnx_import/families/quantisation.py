@@ -74,12 +74,12 @@ def _quantise_dynamically(b: Builder, s: Step) -> list[Traced]:
     return [_rounded(b, b.call(aten.div.Tensor, value, scale), zero, torch.uint8), scale, zero]
 
 
-def _real_of(b: Builder, s: Step, value: Traced, scale: Traced, zero: Traced | None, axis: int) -> Traced:
+def real_of(b: Builder, s: Step, value: Traced, scale: Traced, zero: Traced | None, axis: int) -> Traced:
     step = Step("DequantizeLinear", s.name, [value, scale, zero], [], s.opset, {"axis": axis}, builder=b)
     return _dequantise(b, step)
 
 
-def _quantised(b: Builder, s: Step, value: Traced, scale: Traced, zero: Traced) -> Traced:
+def quantised(b: Builder, s: Step, value: Traced, scale: Traced, zero: Traced) -> Traced:
     return _quantise(b, Step("QuantizeLinear", s.name, [value, scale, zero], [], s.opset, {"axis": -1}, builder=b))
 
 
@@ -88,17 +88,17 @@ def _quantised_matmul(b: Builder, s: Step) -> Traced:
     left, left_scale, left_zero, right, right_scale, right_zero, scale, zero = s.inputs
     product = b.call(
         aten.matmul.default,
-        _real_of(b, s, left, left_scale, left_zero, -2),
-        _real_of(b, s, right, right_scale, right_zero, -1),
+        real_of(b, s, left, left_scale, left_zero, -2),
+        real_of(b, s, right, right_scale, right_zero, -1),
     )
-    return _quantised(b, s, product, scale, zero)
+    return quantised(b, s, product, scale, zero)
 
 
 @operation("QLinearConv")
 def _quantised_conv(b: Builder, s: Step) -> Traced:
     value, value_scale, value_zero, weight, weight_scale, weight_zero, scale, zero = s.inputs[:8]
-    real = _real_of(b, s, value, value_scale, value_zero, 1)
-    real_weight = _real_of(b, s, weight, weight_scale, weight_zero, 0)
+    real = real_of(b, s, value, value_scale, value_zero, 1)
+    real_weight = real_of(b, s, weight, weight_scale, weight_zero, 0)
     bias = None
     if s.has(8):
         bias = b.call(
@@ -109,4 +109,4 @@ def _quantised_conv(b: Builder, s: Step) -> Traced:
     conv = Step("Conv", s.name, [real, real_weight, bias], s.outputs, s.opset, s.attributes, builder=b)
     result = TRANSLATIONS["Conv"](b, conv)
     assert isinstance(result, Traced)
-    return _quantised(b, s, result, scale, zero)
+    return quantised(b, s, result, scale, zero)

@@ -34,6 +34,9 @@ class Axis:
 @operation("Resize")
 def _resize(b: Builder, s: Step) -> Traced:
     value = s.inputs[0]
+    if not value.floating and s.get("mode", "nearest") != "nearest":
+        s.inputs[0] = b.call(aten.to.dtype, value, b.real)
+        return b.call(aten.to.dtype, _resize(b, s), value.dtype)
     axes = _axes(s, value)
     by_scale = _scaled(s) is not None
     found = _as_pytorch_has_it(b, s, value, axes, by_scale)

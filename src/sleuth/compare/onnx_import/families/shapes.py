@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import torch
 
 from sleuth.compare.onnx_import.building import Builder, Traced, aten
@@ -55,7 +56,7 @@ def _transpose(b: Builder, s: Step) -> Traced:
     value = s.inputs[0]
     order = s.get("perm") or list(reversed(range(value.rank)))
     if value.constant and value.rank == 2 and list(order) == [1, 0]:
-        return b.call(aten.t.default, value)
+        return b.keep_name(b.call(aten.t.default, value), value)
     return b.call(aten.permute.default, value, list(order))
 
 
@@ -105,7 +106,7 @@ def _sliced(b: Builder, value: Traced, axis: int, part: slice) -> Traced:
 @operation("Expand")
 def _expand(b: Builder, s: Step) -> Traced:
     value = s.inputs[0]
-    shape = list(torch.broadcast_shapes(value.shape, tuple(s.ints(1))))
+    shape = [int(size) for size in np.broadcast_shapes(value.shape, tuple(s.ints(1)))]
     return value if tuple(shape) == value.shape else b.call(aten.expand.default, value, shape)
 
 
