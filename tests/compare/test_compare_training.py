@@ -75,13 +75,11 @@ def test_another_momentum_is_measured(batch: Batch) -> None:
     assert diagnoses(Net(momentum=0.01), batch) == ["running-statistics-differ"]
 
 
-def test_frozen_weights_are_not_compared_as_gradients(batch: Batch) -> None:
+def test_a_layer_frozen_on_one_side_is_told(batch: Batch) -> None:
     done = trained(Net(frozen=True), batch)
-    assert [one.name for one in done.weights if one.gradient is None and "mix" in one.name] == [
-        "mix.weight",
-        "mix.bias",
-    ]
-    assert not any(one.has_another_gradient for one in done.weights)
+    assert [one.name for one in done.weights if one.frozen] == ["mix.weight", "mix.bias"]
+    assert [one.name for one in done.weights if one.has_another_gradient] == ["mix.weight", "mix.bias"]
+    assert diagnoses(Net(frozen=True), batch) == ["gradients-part"]
 
 
 def test_the_model_is_left_as_it_was(batch: Batch) -> None:
