@@ -1,4 +1,4 @@
-"""The middle of a comparison: the truth and its noise, values paired, the first parting found, the cause believed or not."""
+"""The middle of a comparison: the truth and its noise, values paired, the first parting, a cause believed or not."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
+from torch.nn import functional
 
 from sleuth.compare.align import arranged, arrangements
 from sleuth.compare.comparison import Comparison, compare_on
@@ -39,8 +39,8 @@ class Block(nn.Module):
         h = torch.relu(self.norm(self.conv(x)))
         h = (h + 0.5 * h.flip(-1)).mean(-1).transpose(1, 2)
         h, _ = self.lstm(h)
-        h = F.scaled_dot_product_attention(h, h, h) + h
-        return self.head(F.gelu(self.ln(h)))
+        h = functional.scaled_dot_product_attention(h, h, h) + h
+        return self.head(functional.gelu(self.ln(h)))
 
 
 def block(seed: int = 0) -> Block:
@@ -53,7 +53,7 @@ def batch(seed: int = 1) -> Batch:
 
 
 class Changed(Side):
-    """The reference's own float32 run, with the value of one node changed by a function and all names and layouts lost."""
+    """The reference's own float32 run, with one node's value changed by a function and names and layouts lost."""
 
     def __init__(self, model: nn.Module, node: str = "", change: Any = None, named: bool = False) -> None:
         self._inner = TorchSide(model)
@@ -249,7 +249,7 @@ class Normed(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         for norm, layer in zip(self.norms, self.layers, strict=True):
-            x = x + F.gelu(layer(norm(x)), approximate=self.approximate)
+            x = x + functional.gelu(layer(norm(x)), approximate=self.approximate)
         return x
 
 

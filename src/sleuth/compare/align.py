@@ -17,6 +17,10 @@ from sleuth.compare.values import Array, Captured, Value, in_float64, is_real
 
 # Two values nearer than this, relative to their size, are the same value with a fault upstream.
 _NEAR = 0.2
+# Nearer than this nothing but rounding is between them, and perhaps a small fault.
+_SURELY = 1e-4
+# So many numbers of a value are enough to know it by.
+_ENOUGH = 1 << 14
 _MOMENTS_NEAR = 0.1
 _MOST_AXES = 5
 
@@ -70,6 +74,7 @@ class _Table:
         self.pairs: dict[str, Pair] = {}
         self._taken: set[str] = set()
         self._moments: dict[str, Array] = {}
+        self._moments_of_target: dict[str, Array] = {}
 
     def by_name(self) -> None:
         told = partners(self._reference, self._target.origins)
@@ -88,10 +93,11 @@ class _Table:
 
     def by_numbers(self) -> None:
         """First all that agree, whatever their order; then, in between, those that nearly do."""
-        for value in self._free():
-            found = self._nearest(value.name)
-            if found is not None:
-                self._pair(found)
+        for least in (_SURELY, _NEAR):
+            for value in self._free():
+                found = self._nearest(value.name, least)
+                if found is not None:
+                    self._pair(found)
 
     def by_place(self) -> None:
         """What is left over lies between its neighbours: the same operation of the same size is taken for the same."""
@@ -173,12 +179,14 @@ class _Table:
         self.pairs[pair.node] = pair
         self._taken.add(pair.value)
 
-    def _nearest(self, name: str) -> Pair | None:
+    def _nearest(self, name: str, least: float) -> Pair | None:
         array = self._target.arrays[name]
-        if not np.isfinite(in_float64(array)).all():
+        own = self._moments_of_target.get(name)
+        if own is None:
+            own = self._moments_of_target[name] = _moments(array)
+        if not np.isfinite(own).all():
             return None
-        best, least = None, _NEAR
-        own = _moments(array)
+        best = None
         for node in self._noises:
             wide = self._truth.arrays[node]
             if node in self.pairs or wide.size != array.size or not self._moments_near(node, own):
@@ -198,13 +206,13 @@ class _Table:
 
     def _distance(self, node: str, array: Array, axes: tuple[int, ...]) -> float:
         wide = self._truth.arrays[node]
-        off = in_float64(arranged(array, axes, wide.shape)) - wide
-        return float(np.sqrt(np.mean(np.abs(off) ** 2))) / max(self._noises[node].scale, 1e-30)
+        off = (arranged(array, axes, wide.shape) - wide).ravel()
+        return float(np.sqrt(np.vdot(off, off).real / off.size)) / max(self._noises[node].scale, 1e-30)
 
 
 def _moments(array: Array) -> Array:
-    """The same for every order of the axes: mean, rms, mean size, and five quantiles."""
-    wide = np.abs(array) if array.dtype.kind == "c" else in_float64(array)
-    flat = wide.ravel() if wide.size <= 1 << 16 else wide.ravel()[:: wide.size // (1 << 16)]
+    """Nearly the same for every order of the axes: mean, rms, mean size and five quantiles of a part that is enough."""
+    flat = array.ravel()[:: max(array.size // _ENOUGH, 1)]
+    wide = np.abs(flat) if array.dtype.kind == "c" else in_float64(flat)
     rms = np.sqrt(np.mean(wide**2))
-    return np.array([wide.mean(), rms, np.abs(wide).mean(), *np.quantile(flat, (0.1, 0.25, 0.5, 0.75, 0.9))])
+    return np.array([wide.mean(), rms, np.abs(wide).mean(), *np.quantile(wide, (0.1, 0.25, 0.5, 0.75, 0.9))])

@@ -22,6 +22,8 @@ from sleuth.compare.values import Array, Batch, Captured, Value, in_float64, is_
 
 # So many causes are looked for, one behind the other.
 _MOST_CAUSES = 12
+# A cause that was named may leave so much of the difference it made.
+_REMAINDER = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class Comparison:
     answers: list[Array] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
+    # Where the target's runtime itself is at fault, a sentence that says so.
+    own_fault: str = ""
 
     @property
     def same(self) -> bool:
@@ -72,7 +76,10 @@ def compare_on(reference: Side, target: Side, batch: Batch, least_noise: Sequenc
     truth, single = graph.trace(batch, torch.float64), in_format(graph, batch, target.precision, target.quantised)
     captured = target.capture(fitted)
     done = Comparison(reference, target, batch, graph)
-    _Examination(done, truth, single, captured, least_noise).carry_out()
+    examination = _Examination(done, truth, single, captured, least_noise)
+    examination.carry_out()
+    if any(one.explanation is None for one in done.troubles):
+        done.own_fault = target.own_fault(fitted, examination.parted)
     return done
 
 
@@ -100,16 +107,20 @@ class _Examination:
         done.truth = self._truth.outputs
         done.answers = self._answers()
         done.outputs = self._output_scores()
-        view = self._view()
+        first = view = self._view()
         done.steps = view.believable()
         for _ in range(_MOST_CAUSES):
-            if not view.wrong:
-                return
-            found = [self._trouble(parting, view) for parting in partings(self._graph, view.scores, view.wrong)]
+            parted = partings(self._graph, view.scores, view.wrong)
+            found = [self._trouble(parting, view) for parting in parted if not self._remains(parting, first)]
             done.troubles += found
             if not self._heal([one for one in found if one.explanation is not None], view):
                 return
             view = self._view()
+
+    def _remains(self, parting: Parting, first: _View) -> bool:
+        """What a fault leaves that was taken into account, but not to the last digit, is no other fault."""
+        before = first.scores.get(parting.node)
+        return bool(self._overrides) and before is not None and parting.score.score < _REMAINDER * before.score
 
     def _view(self) -> _View:
         pairs = align(self._graph, self._healed, self._noises, self._captured)
@@ -218,6 +229,11 @@ class _Examination:
 
     def _computed(self, overrides: Mapping[str, Override]) -> Captured:
         return self._graph.trace(self._done.batch, torch.float64, None, overrides)
+
+    def parted(self, outputs: list[Array]) -> bool:
+        """Whether these outputs of the target would be wrong."""
+        scores = map(score, self._truth.outputs, self._output_noises, map(in_layout, outputs, self._truth.outputs))
+        return any(one.parted for one in scores)
 
     def _scores_of(self, captured: Captured) -> list[Score]:
         return [

@@ -33,6 +33,7 @@ class Row:
     size_ratio: float | None = None
     left_in_float: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    defects: tuple[str, ...] = ()
     reason: str = ""
     comparison: Comparison | None = None
 
@@ -90,6 +91,7 @@ def _compared(side: Side, target: Side, name: str, batch: Batch) -> Row:
         size / own if size and own else None,
         target.left_in_float,
         target.notes,
+        target.defects,
         comparison=done,
     )
 

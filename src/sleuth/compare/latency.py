@@ -21,6 +21,8 @@ _SECONDS = 2.0
 _TICK = 1e-9
 # A share below this is lost in the noise of a machine that does other things too.
 _CLEARLY_SLOWER = 1.2
+# Less than this is the price of a call, whatever the model: it says nothing about a larger one.
+_OVERHEAD = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class Latency:
 
     @property
     def slower(self) -> bool:
-        return min(self.ratio, self.at_best) > _CLEARLY_SLOWER
+        longer = self.seconds - self.eager_seconds > _OVERHEAD
+        return longer and min(self.ratio, self.at_best) > _CLEARLY_SLOWER
 
 
 def latency(side: Side, eager: Side, batch: Batch, eager_batch: Batch | None = None) -> Latency:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from torch import fx
@@ -24,9 +24,13 @@ def partners(reference: Reference, origins: Mapping[str, Origin]) -> dict[str, s
     if not origins:
         return {}
     known = _Known.of(reference, origins)
-    tried = [_Matching(known, place) for place in (_exactly, _by_own_lines, _by_layer, _by_lines_alone)]
-    best = max(tried, key=lambda one: len(one.found))  # the first, and so the strictest, of those that find as many
-    return best.found
+    best: dict[str, str] = {}
+    for place in (_exactly, _by_own_lines, _by_layer, _by_lines_alone):
+        found = _Matching(known, place).found
+        best = found if len(found) > len(best) else best  # the strictest of those that find as many
+        if len(best) == len(origins):
+            break
+    return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +39,14 @@ class _Known:
 
     reference: Reference
     origins: Mapping[str, Origin]
-    live: list[str]
+    live: dict[str, None]
     told: Mapping[str, Told]
     exported: Mapping[str, Told]
     weights: set[str]
 
     @classmethod
     def of(cls, reference: Reference, origins: Mapping[str, Origin]) -> _Known:
-        live = _live(reference)
+        live = dict.fromkeys(_live(reference))
         return cls(
             reference,
             origins,
@@ -222,10 +226,9 @@ def _live(reference: Reference) -> list[str]:
     return [name for name in reference.names if name in reached and reference.nodes[name].op == "call_function"]
 
 
-def _results(reference: Reference, name: str, live: Iterable[str]) -> list[str] | None:
+def _results(reference: Reference, name: str, live: Collection[str]) -> list[str] | None:
     """The parts in use of a node with several results, in their order; None of a node with one."""
-    used = set(live)
     parts = [node for node in reference.nodes[name].users if op_of(node) == "getitem"]
     if not parts:
         return None
-    return [node.name for node in sorted(parts, key=lambda node: int(node.args[1])) if node.name in used]
+    return [node.name for node in sorted(parts, key=lambda node: int(node.args[1])) if node.name in live]

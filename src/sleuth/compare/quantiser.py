@@ -1,4 +1,6 @@
-"""The usual int8 quantiser, simulated: weights symmetric by channel, activations by the range of the whole tensor."""
+"""The usual int8 quantiser, simulated: one step for a whole tensor, its weights' the same on both sides of zero.
+
+So PyTorch and ONNX Runtime quantise unless they are told to give each channel a step of its own."""
 
 from __future__ import annotations
 
@@ -22,10 +24,7 @@ def fake_quantised(op: str, weights: frozenset[str]) -> Override | None:
     if op == "embedding" and "weight" in weights:
         return lambda call: call.again(weight=rounded_range(call.arguments["weight"]))
     if "weight" in weights and (op == "linear" or op in _CONVOLUTIONS | _TRANSPOSED):
-        axis = 1 if op in _TRANSPOSED else 0
-        return lambda call: call.again(
-            input=rounded_range(call.arguments["input"]), weight=rounded_channels(call.arguments["weight"], axis)
-        )
+        return _product("input", "weight")
     if op in _PRODUCTS and _PRODUCTS[op][1] in weights:
         return _product(*_PRODUCTS[op])
     return None
@@ -33,8 +32,7 @@ def fake_quantised(op: str, weights: frozenset[str]) -> Override | None:
 
 def _product(left: str, right: str) -> Override:
     def compute(call: Call) -> Any:
-        weight: Tensor = call.arguments[right]
-        changed = {left: rounded_range(call.arguments[left]), right: rounded_channels(weight, weight.dim() - 1)}
+        changed = {left: rounded_range(call.arguments[left]), right: rounded_evenly(call.arguments[right])}
         return call.again(**changed)
 
     return compute
@@ -42,7 +40,7 @@ def _product(left: str, right: str) -> Override:
 
 def _recurrent(call: Call) -> Any:
     """Its hidden state, which is quantised at every step, is not: that error is of the size of the input's."""
-    rounded = [rounded_channels(one, 0) if one.dim() > 1 else one for one in call.arguments["params"]]
+    rounded = [rounded_evenly(one) if one.dim() > 1 else one for one in call.arguments["params"]]
     return call.again(input=rounded_range(call.arguments["input"]), params=rounded)
 
 
@@ -70,9 +68,7 @@ def rounded_range(values: Tensor) -> Tensor:
     return ((values / step + zero).round().clamp(0.0, 255.0) - zero) * step
 
 
-def rounded_channels(weight: Tensor, axis: int) -> Tensor:
-    """To whole steps from -127 to 127, with a step of its own for every output channel."""
-    others = [one for one in range(weight.dim()) if one != axis]
-    most = weight.abs().amax(dim=others, keepdim=True) if others else weight.abs()
-    step = (most / 127.0).clamp(min=torch.finfo(weight.dtype).tiny)
+def rounded_evenly(weight: Tensor) -> Tensor:
+    """To whole steps from -127 to 127."""
+    step = (weight.abs().amax() / 127.0).clamp(min=torch.finfo(weight.dtype).tiny)
     return (weight / step).round().clamp(-127.0, 127.0) * step

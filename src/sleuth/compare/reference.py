@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
@@ -20,6 +21,9 @@ from sleuth.findings import Place
 from sleuth.program import is_users, place_at
 
 Override = Callable[["Call"], Any]
+_SEVERAL = frozenset(
+    {"lstm", "gru", "rnn_tanh", "rnn_relu", "native_layer_norm", "native_group_norm", "max_pool2d_with_indices"}
+)
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -75,7 +79,7 @@ class Reference:
 
     def value(self, name: str) -> Value:
         node = self.nodes[name]
-        return Value(name, op_of(node), _layer(node), place_in(node.meta.get("stack_trace") or ""))
+        return Value(name, _shown_op(node), _layer(node), place_in(node.meta.get("stack_trace") or ""))
 
     def parents(self, name: str) -> list[str]:
         return [node.name for node in self.nodes[name].all_input_nodes if node.op != "get_attr"]
@@ -99,7 +103,7 @@ class Reference:
         def keep(name: str, result: Any) -> None:
             if isinstance(result, Tensor):
                 captured.values.append(self.value(name))
-                captured.arrays[name] = as_array(result)
+                captured.arrays[name] = as_array(result, copied=False)
 
         outputs = _Walk(self, dtype, overrides or {}).forward(
             batch, set(self.names if wanted is None else wanted), keep
@@ -222,12 +226,21 @@ def op_of(node: fx.Node) -> str:
     return str(getattr(target, "__name__", target))
 
 
-def as_array(value: Any) -> Array:
-    """A tensor's numbers, free of it; bfloat16, which NumPy has not, as float32."""
+def _shown_op(node: fx.Node) -> str:
+    """The first of several results, as of an LSTM, is what people mean by its name."""
+    if node.target is operator.getitem and node.args[1] == 0 and isinstance(node.args[0], fx.Node):
+        made = op_of(node.args[0])
+        return made if made in _SEVERAL else "getitem"
+    return op_of(node)
+
+
+def as_array(value: Any, copied: bool = True) -> Array:
+    """A tensor's numbers, free of it where they are copied; bfloat16, which NumPy has not, as float32."""
     tensor = torch.as_tensor(value).detach().cpu()
     if tensor.dtype in (torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2):
         tensor = tensor.float()
-    return tensor.numpy().copy() if not tensor.is_quantized else tensor.dequantize().numpy()
+    array: Array = tensor.dequantize().numpy() if tensor.is_quantized else tensor.numpy()
+    return array.copy() if copied else array
 
 
 def as_tensor(array: Array) -> Tensor:

@@ -16,6 +16,8 @@ SURE = 4 * LIMIT
 _LEAST_RMS = 0.3  # of a rounding step
 # The error of a handful of numbers can be small by luck.
 _FEW = 8.0
+# Below this no mask fills.
+_HUGE = 1e3
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What float32 costs the reference at one value: its error's rms and maximum, and the scale they are relative to."""
+    """What float32 costs the reference at one value: its error's rms and maximum, and what they are relative to."""
 
     rms: float
     most: float
@@ -44,18 +46,13 @@ class Noise:
     @classmethod
     def of(cls, truth: Array, single: Array, scale: float | None = None, eps: float = EPS) -> Noise:
         """`eps` is the rounding step of the format that `single` is in."""
-        wide, narrow = in_float64(truth), in_float64(single)
+        wide, narrow = _without_fillings(in_float64(truth), single)
         scale = size_of(wide) if scale is None else scale
-        off = _difference(narrow, wide)
-        off = off[np.isfinite(off)]  # what overflows in this format is no yardstick for the rest
-        if not off.size or not scale:
+        # What overflows in this format is no yardstick for the rest.
+        rms, most = _distance(narrow, wide, finite_only=True)
+        if not wide.size or not scale:
             return cls(_LEAST_RMS * eps, eps, scale or 1.0, wide.size)
-        return cls(
-            max(float(np.sqrt(np.mean(np.abs(off) ** 2))) / scale, _LEAST_RMS * eps),
-            max(float(np.abs(off).max()) / scale, eps),
-            scale,
-            wide.size,
-        )
+        return cls(max(rms / scale, _LEAST_RMS * eps), max(most / scale, eps), scale, wide.size)
 
     def at_least(self, rms: float) -> Noise:
         return self if self.rms >= rms else replace(self, rms=rms, most=self.most * rms / self.rms)
@@ -64,28 +61,65 @@ class Noise:
 def size_of(truth: Array) -> float:
     """The rms of what is finite."""
     wide = in_float64(truth)
-    finite = wide[np.isfinite(wide)]
-    return float(np.sqrt(np.mean(np.abs(finite) ** 2))) if finite.size else 0.0
+    if not wide.size:
+        return 0.0
+    squares = _squares(wide)
+    if not np.isfinite(squares):
+        finite = wide[np.isfinite(wide)]
+        most = float(np.abs(finite).max(initial=0.0)) or 1.0  # the square of a large number need not be finite
+        return most * float(np.sqrt(_squares(finite / most) / max(finite.size, 1)))
+    return float(np.sqrt(squares / wide.size))
 
 
 def score(truth: Array, noise: Noise, target: Array) -> Score:
-    """How far the target's value is from the truth. Not a number, or infinite, where the truth is not: infinitely far."""
-    wide, other = in_float64(truth), in_float64(target)
+    """How far the target's value is from the truth; infinitely far where it is not finite and the truth is."""
+    wide, other = _without_fillings(in_float64(truth), target)
     if not wide.size:
         return Score(0.0, noise.rms, 0.0, 0.0)
-    off = _difference(other, wide)
-    if not np.isfinite(off).all():
+    rms, most = _distance(other, wide)
+    if not np.isfinite(rms):
         return Score(float("inf"), noise.rms, float("inf"), float("inf"))
     scale = max(noise.scale, size_of(wide))  # what a fault has made larger is rounded more coarsely too
-    rms = float(np.sqrt(np.mean(np.abs(off) ** 2))) / scale
-    most = float(np.abs(off).max()) / scale
+    rms, most = rms / scale, most / scale
     doubt = 1.0 + _FEW / max(noise.count, 1)
     return Score(rms, noise.rms, max(rms / noise.rms, most / noise.most) / doubt, most)
 
 
-def _difference(value: Array, truth: Array) -> Array:
-    """Where both are the same infinity, or both no number, they agree."""
+def _distance(value: Array, truth: Array, finite_only: bool = False) -> tuple[float, float]:
+    """The rms and the maximum of their difference. Where both are the same infinity, or both no number, they agree."""
+    if not truth.size:
+        return 0.0, 0.0
     with np.errstate(invalid="ignore", over="ignore"):
-        off = value - truth
-    same = (value == truth) | (np.isnan(value) & np.isnan(truth))
-    return np.where(same, 0.0, off)
+        off = np.subtract(value, truth, dtype=truth.dtype)
+        squares = _squares(off)
+    if not np.isfinite(squares):
+        same = (value == truth) | (np.isnan(value) & np.isnan(truth))
+        off = np.where(same, 0.0, off)
+        off = off[np.isfinite(off)] if finite_only else off
+        if not np.isfinite(off).all():
+            return float("inf"), float("inf")
+        size = size_of(off)
+        return size, float(np.abs(off).max(initial=0.0))
+    most = np.abs(off).max() if off.dtype.kind == "c" else max(off.max(), -off.min())
+    return float(np.sqrt(squares / off.size)), float(most)
+
+
+def _squares(array: Array) -> float:
+    flat = array.ravel()
+    return float(np.vdot(flat, flat).real)
+
+
+def _without_fillings(wide: Array, other: Array) -> tuple[Array, Array]:
+    """Without the places that a mask has filled, on both sides, with one huge number: it would drown all others."""
+    if wide.dtype.kind == "c" or not wide.size or not _HUGE < max(wide.max(), -wide.min()) < np.inf:
+        return wide, other
+    most = max(wide.max(), -wide.min())
+    filled = np.abs(wide) > most / 2
+    filling = wide[filled]
+    rest = np.abs(wide[~filled]).max(initial=0.0)
+    constant = bool(np.ptp(filling) <= most / 1000)
+    if filled.all() or not constant or rest * 1000 > most:
+        return wide, other
+    theirs = other[filled]
+    alike = bool((np.abs(theirs - filling) <= most / 2).all()) if np.isfinite(theirs).all() else False
+    return (wide[~filled], other[~filled]) if alike else (wide, other)

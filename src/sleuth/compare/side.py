@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
-from sleuth.compare.values import Array, Batch, Captured, Input
+from sleuth.compare.values import Array, Batch, Captured, Input, Trained
 
 if TYPE_CHECKING:
     from sleuth.compare.reference import Reference
-    from sleuth.compare.training import Trained
 
 
 class CannotCompare(Exception):
@@ -31,6 +30,8 @@ class Side(ABC):
     left_in_float: tuple[str, ...] = ()
     # What the user should know about how it was made.
     notes: tuple[str, ...] = ()
+    # Where a tool stumbled while it made it.
+    defects: tuple[str, ...] = ()
 
     @abstractmethod
     def run(self, batch: Batch) -> list[Array]:
@@ -43,6 +44,10 @@ class Side(ABC):
     def reference(self, batch: Batch) -> Reference | None:
         """The model as a graph that can be run in float64, node by node, where there is one."""
         return None
+
+    def own_fault(self, batch: Batch, parted: Callable[[list[Array]], bool]) -> str:
+        """Where the runtime itself, not the model it was given, makes the outputs part: in a sentence, or nothing."""
+        return ""
 
     def weights(self) -> Mapping[str, Array]:
         """Its parameters and buffers by name."""
@@ -58,5 +63,5 @@ class Side(ABC):
         weights = self.weights()
         return sum(array.nbytes for array in weights.values()) if weights else None
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  most hold nothing
         """Give back what it holds: a process, a file."""

@@ -118,6 +118,8 @@ def _chain(done: Comparison, trouble: Trouble, node: Value, target: Value | None
         region = [shown(done.graph.value(name)) for name in trouble.parting.region if name != node.name]
         if region:
             yield Link("in between, without a value to compare: " + _listed(region))
+    if explanation is None and done.own_fault:
+        yield Link(done.own_fault)
     if trouble.parting.others:
         around = [shown(done.graph.value(name)) for name in trouble.parting.others]
         yield Link(f"it is near the noise: it may as well be {_listed(around)}")

@@ -19,10 +19,22 @@ def findings_of_rows(side: Side, rows: Sequence[Row]) -> Iterator[Finding]:
     for row in rows:
         if row.comparison is not None and row.verdict == "differs":
             yield from findings(row.comparison)
+        yield from (_stumbled(side, row, defect) for defect in row.defects)
         if row.left_in_float:
             yield _left_in_float(side, row)
         if row.slower and row.latency is not None:
             yield _slower(side, row)
+
+
+def _stumbled(side: Side, row: Row, defect: str) -> Finding:
+    what, _, remedy = defect.partition("; ")
+    return handbook.finding(
+        "quantiser-fails-on-export",
+        title=f"{row.name} of {side.title}: {what}",
+        place=None,
+        severity="warning",
+        fixes=[Fix(remedy)] if remedy else (),
+    )
 
 
 def _left_in_float(side: Side, row: Row) -> Finding:

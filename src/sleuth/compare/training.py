@@ -17,23 +17,14 @@ from sleuth.compare.scores import Noise, Score, score
 from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.sides.torch_ import TorchSide
 from sleuth.compare.sides.torch_training import trained_step
-from sleuth.compare.values import Array, Batch, is_real
+from sleuth.compare.values import Array, Batch, Trained, is_real
 from sleuth.compare.weights.matching import Match, match
 
 RATE = 0.1
 # Backwards, correct implementations were seen to differ by up to 10 times the noise: batch norm on JAX.
 LIMIT_BACKWARDS = 50.0
-# PyTorch averages the unbiased variance, other libraries the biased one: a statistic that moves by nearly the right share.
+# PyTorch averages the unbiased variance, others the biased one: a statistic that moves by nearly the right share.
 _NEARLY_RIGHT = 0.02
-
-
-@dataclass(slots=True)
-class Trained:
-    """One step of training: outputs in training mode, gradients by weight, and all weights and statistics after it."""
-
-    outputs: list[Array] = field(default_factory=list)
-    gradients: dict[str, Array] = field(default_factory=dict)
-    after: dict[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

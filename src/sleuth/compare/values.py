@@ -32,8 +32,8 @@ class Input:
 class Value:
     """A value that a model computes on its way, as its own runtime names it.
 
-    `op` is the name of the operation in lower case, PyTorch's where there is one (`linear`, `layer_norm`, `conv2d`); `layer` the
-    dotted path of the module or layer; `partner` the node of the reference that the exporter itself says it comes from."""
+    `op` is the name of the operation in lower case, PyTorch's where there is one (`linear`, `layer_norm`); `layer` the
+    dotted path of the module or layer; `partner` the reference's node that it comes from, by the exporter's word."""
 
     name: str
     op: str = ""
@@ -52,6 +52,15 @@ class Captured:
     values: list[Value] = field(default_factory=list)
     arrays: MutableMapping[str, Array] = field(default_factory=dict)
     origins: Mapping[str, Origin] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Trained:
+    """One step of training: outputs in training mode, gradients by weight, and all weights and statistics after it."""
+
+    outputs: list[Array] = field(default_factory=list)
+    gradients: dict[str, Array] = field(default_factory=dict)
+    after: dict[str, Array] = field(default_factory=dict)
 
 
 def is_real(array: Array) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from sleuth.compare import inputs as given_or_made
 from sleuth.compare.deployments import Row, deploy
 from sleuth.compare.inputs import Sample
 from sleuth.compare.inputs.generated import limits_both_allow
+from sleuth.compare.inputs.given import MOST_BATCHES
 from sleuth.compare.opening import open_side
 from sleuth.compare.session import Session, compare_sides, disagreement
 from sleuth.compare.side import CannotCompare, Side
@@ -59,7 +61,7 @@ class Wishes:
 
 def compare_two(first: Any, second: Any, wishes: Wishes | None = None) -> Verdict:
     """Whether the second computes what the first does."""
-    wishes = wishes or Wishes()
+    wishes = _settled(wishes or Wishes())
     with closing(_opened(first, wishes)) as one, closing(_opened(second, wishes)) as other:
         notes: list[str] = []
         reference, target = _believed(one, other, wishes)
@@ -78,13 +80,20 @@ def compare_two(first: Any, second: Any, wishes: Wishes | None = None) -> Verdic
 
 def compare_deployments(model: Any, names: Iterable[str], wishes: Wishes | None = None) -> Verdict:
     """One model and the forms in which it may be deployed."""
-    wishes = wishes or Wishes()
+    wishes = _settled(wishes or Wishes())
     with closing(_opened(model, wishes)) as side:
         notes: list[str] = []
         [sample, *_] = _samples(side, None, Wishes(wishes.inputs, wishes.seed, 0, wishes.trust), notes.append)
         rows = deploy(side, names, sample.batch, wishes.told)
         found = tuple(findings_of_rows(side, rows))
         return Verdict(side.title, found, rows=rows, notes=notes)
+
+
+def _settled(wishes: Wishes) -> Wishes:
+    """What can be gone through only once is looked at several times."""
+    if isinstance(wishes.inputs, Iterator):
+        return replace(wishes, inputs=list(islice(wishes.inputs, MOST_BATCHES)))
+    return wishes
 
 
 def _opened(model: Any, wishes: Wishes) -> Side:

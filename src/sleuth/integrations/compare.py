@@ -40,7 +40,7 @@ def compare(
 
     With `variants=("onnx", "bf16")` and no second, one model against these forms of it. `inputs` is an example, a list
     or loader of them, or a file; without it they are made from the model's signature. Where that is not possible,
-    `sleuth.compare.side.CannotCompare` says so in one line. Copies are used; models and generators stay as they were."""
+    `sleuth.compare.side.CannotCompare` says so in one line. Copies are used; models and chance stay as they were."""
     from sleuth.compare.verdict import ROUNDS, Wishes, compare_deployments, compare_two
     from sleuth.testing.undisturbed import undisturbed
 

@@ -80,8 +80,17 @@ def proposals(call: Call, target: Target, only: str = "") -> Iterator[tuple[str,
     """All that may be the matter with this operation, with their diagnoses; or what one diagnosis has to say."""
     for diagnosis, cause in all_causes().items():
         if only in ("", diagnosis) and (call.op in cause.OPS or cause.OPS == ANY):
-            for proposal in cause.propose(call, target):
-                yield diagnosis, proposal
+            try:
+                offered = list(cause.propose(call, target))
+            except (
+                RuntimeError,
+                IndexError,
+                ValueError,
+                TypeError,
+                KeyError,
+            ):  # an operation in a form it did not expect
+                continue
+            yield from ((diagnosis, proposal) for proposal in offered)
 
 
 def proposals_behind(value: Tensor) -> Iterator[tuple[str, Proposal]]:

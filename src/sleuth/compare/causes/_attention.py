@@ -46,10 +46,28 @@ def with_hidden(hide: Hide, after: Hide | None = None) -> Callable[[Call], Any]:
     """Written out, so that hidden scores may be something else than minus infinity."""
 
     def compute(call: Call) -> Any:
-        query, key, value = (call.arguments[name] for name in ("query", "key", "value"))
-        if argument(call, "enable_gqa"):
-            key, value = (one.repeat_interleave(query.shape[-3] // one.shape[-3], -3) for one in (key, value))
-        weights = hide(query @ key.mT * scale_of(call)).softmax(-1)
+        scores, value = _scores(call)
+        weights = hide(scores).softmax(-1)
         return (weights if after is None else after(weights)) @ value
 
     return compute
+
+
+def with_softmax_over(axis: int) -> Callable[[Call], Any]:
+    """Written out, so that the weights may add up to 1 along another axis."""
+
+    def compute(call: Call) -> Any:
+        scores, value = _scores(call)
+        mask = mask_of(call)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
+        return scores.softmax(axis) @ value
+
+    return compute
+
+
+def _scores(call: Call) -> tuple[Tensor, Tensor]:
+    query, key, value = (call.arguments[name] for name in ("query", "key", "value"))
+    if argument(call, "enable_gqa"):
+        key, value = (one.repeat_interleave(query.shape[-3] // one.shape[-3], -3) for one in (key, value))
+    return query @ key.mT * scale_of(call), value

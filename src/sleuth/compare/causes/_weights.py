@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from torch import Tensor
@@ -15,6 +16,8 @@ from sleuth.compare.values import Array, in_float64, is_real
 # A weight that was copied is copied bit by bit; this allows for one that went through another format.
 _SAME = 1e-6
 _SAME_IN_HALF_PRECISION = 1e-2
+# Where ONNX keeps PyTorch's gates: i, f, g, o of its i, o, f, c; r, z, n of its z, r, h.
+_FROM_ONNX = {"lstm": [0, 2, 3, 1], "gru": [1, 0, 2]}
 
 
 def is_weight(tensor: Tensor, target: Target) -> bool:
@@ -38,6 +41,25 @@ def strangers(tensor: Tensor, target: Target) -> Iterator[tuple[str, Array]]:
             continue
         if not any(_equal(one, array, _near(target)) for one in originals):
             yield name, array
+
+
+def as_pytorch_keeps_gates(target: Target, op: str, size: int) -> Target:
+    """ONNX stacks the directions of a recurrent layer, has its gates in another order, and both biases in one array."""
+    order = _FROM_ONNX.get(op, [0])
+    rows = len(order) * size
+    unpacked: dict[str, Array] = {}
+    for name, array in target.weights.items():
+        if array.ndim == 3 and array.shape[0] <= 2 and array.shape[1] == rows:
+            unpacked.update({f"{name}[{way}]": _reordered(part, order) for way, part in enumerate(array)})
+        elif array.ndim == 2 and array.shape[0] <= 2 and array.shape[1] == 2 * rows:
+            for way, part in enumerate(array):
+                unpacked[f"{name}[{way}, :{rows}]"] = _reordered(part[:rows], order)
+                unpacked[f"{name}[{way}, {rows}:]"] = _reordered(part[rows:], order)
+    return replace(target, weights={**target.weights, **unpacked})
+
+
+def _reordered(array: Array, order: list[int]) -> Array:
+    return np.asarray(array.reshape(len(order), -1, *array.shape[1:])[order].reshape(array.shape))
 
 
 def _near(target: Target) -> float:

@@ -88,6 +88,8 @@ _GATES = ("gelu", "gelu by tanh", "quick gelu, x * sigmoid(1.702 x)", "silu", "m
 
 
 def propose(call: Call, target: Target) -> Iterable[Proposal]:
+    if not is_floating(call.again()):  # arithmetic on positions, say
+        return
     if call.op in _OWN:
         yield from _replaced(call.arguments["self"], _own_name(call), call.again(), "self", call)
     elif call.op == "mul":

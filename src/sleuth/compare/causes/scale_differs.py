@@ -17,6 +17,7 @@ from sleuth.compare.causes._arguments import (
     argument,
     changed,
     followed_by,
+    is_floating,
     is_number,
 )
 from sleuth.compare.reference import Call, as_array
@@ -37,6 +38,8 @@ _NEAR = 3e-6
 
 
 def propose(call: Call, target: Target) -> Iterable[Proposal]:
+    if not is_floating(call.again()):
+        return
     if call.op in ("mul", "div"):
         yield from _left_out(call)
     if call.op == "dropout":

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from sleuth.compare.causes import Proposal, Target
 from sleuth.compare.causes._arguments import argument
+from sleuth.compare.causes._attention import ATTENTION, with_softmax_over
 from sleuth.compare.causes._calls import subject, with_
 from sleuth.compare.reference import Call
 
@@ -15,14 +16,25 @@ _SOFTMAX = {"softmax", "_softmax", "special_softmax"}
 _LOG_SOFTMAX = {"log_softmax", "_log_softmax", "special_log_softmax"}
 _ALONG = {"cumsum", "cumprod", "logcumsumexp", "glu", "cummax", "sort", "argsort"}
 _OVER = {"mean", "sum", "amax", "amin", "max", "min", "std", "var", "prod", "logsumexp", "linalg_vector_norm"}
-OPS = frozenset(_SOFTMAX | _LOG_SOFTMAX | _ALONG | _OVER | {"argmax", "argmin"})
+OPS = frozenset(_SOFTMAX | _LOG_SOFTMAX | _ALONG | _OVER | ATTENTION | {"argmax", "argmin"})
 
 
 def propose(call: Call, target: Target) -> Iterable[Proposal]:
     tensor = subject(call)
-    if tensor is None or tensor.ndim < 1:
-        return
-    yield from _other_axes(call, tensor)
+    if call.op in ATTENTION:
+        yield from _in_attention(call)
+    elif tensor is not None and tensor.ndim:
+        yield from _other_axes(call, tensor)
+
+
+def _in_attention(call: Call) -> Iterable[Proposal]:
+    for axis, word in ((-2, "queries"), (-3, "heads")):
+        if call.arguments["query"].ndim + axis > 0:
+            yield Proposal(
+                f"the softmax of its attention is over the {word}, not over the keys",
+                "take the softmax over the last axis of the scores",
+                with_softmax_over(axis),
+            )
 
 
 def _other_axes(call: Call, tensor: Tensor) -> Iterable[Proposal]:

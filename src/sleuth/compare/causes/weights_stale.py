@@ -49,6 +49,8 @@ _FRESH = {"weight": 1.0, "bias": 0.0, "running_mean": 0.0, "running_var": 1.0}
 
 
 def propose(call: Call, target: Target) -> Iterable[Proposal]:
+    if call.op in RECURRENT:
+        target = weights.as_pytorch_keeps_gates(target, call.op, call.arguments["params"][1].shape[1])
     stale = {
         where: tensor
         for where, tensor in _tensors(call)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import io
+from contextlib import redirect_stdout
 from typing import Any
 
 from torch import fx, nn
+
+from sleuth.compare.sides.quietly import quietly
 
 # These ask a tensor about itself; what they give is not the data.
 _ASKS = {"shape", "dtype", "device", "size", "dim", "ndim", "numel", "type", "is_cuda"}
@@ -55,7 +59,8 @@ def _graph(model: nn.Module) -> fx.Graph:
             for one in inspect.signature(model.forward).parameters.values()
             if one.default is not inspect.Parameter.empty
         }
-        return reader.trace(model, optional)
+        with quietly(), redirect_stdout(io.StringIO()):
+            return reader.trace(model, optional)
     except Exception:  # the user's forward on stand-ins may raise anything
         graph: fx.Graph = getattr(reader, "graph", fx.Graph())
         return graph

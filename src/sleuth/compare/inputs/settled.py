@@ -17,7 +17,7 @@ from sleuth.compare.inputs.told_by_model import Arguments, told_by
 from sleuth.compare.inputs.trying import first_line, problem_of_call, problem_with
 from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.sides.torch_ import TorchSide
-from sleuth.compare.sides.torch_call import parameters_of
+from sleuth.compare.sides.torch_call import inputs_of, parameters_of
 from sleuth.compare.values import Batch, Input
 
 _MOST_TRIES = 120
@@ -30,13 +30,14 @@ def settle(reference: Side, target: Side | None = None) -> Batch:
         raise CannotCompare(
             f"{reference.title}: say what it takes: --inputs FILE.npz, or return (model, example_inputs)"
         )
+    if not reference.inputs:
+        reference.inputs, reference.learnt = _signature(target, example), True
     if target is None:
         return example
     if not target.inputs:
-        own = _signature(reference, example)
-        problem = _taught(target, own, example)
+        problem = _taught(target, reference.inputs, example)
         if problem is not None:
-            takes = f"{reference.title} takes, {fit.shown(own)}"
+            takes = f"{reference.title} takes, {fit.shown(reference.inputs)}"
             raise CannotCompare(f"{target.title} cannot be run on what {takes}: {problem}")
     resized = fit.in_sizes_of(target, reference, example)
     if resized is not None and problem_with(reference, resized) is None:
@@ -59,10 +60,11 @@ def _taught(side: Side, inputs: tuple[Input, ...], example: Batch) -> str | None
     return None
 
 
-def _signature(side: Side, example: Batch) -> tuple[Input, ...]:
-    if len(side.inputs) == len(example):
-        return side.inputs
-    return tuple(Input(f"input_{place}", array.shape, array.dtype.name) for place, array in enumerate(example))
+def _signature(other: Side | None, example: Batch) -> tuple[Input, ...]:
+    """The example's, under the other's names where there are as many."""
+    known = [one.name for one in other.inputs] if other is not None else []
+    names = known if len(known) == len(example) else [f"input_{place}" for place in range(len(example))]
+    return inputs_of(names, example)
 
 
 def _example(side: Side, other: Side | None) -> Batch | None:

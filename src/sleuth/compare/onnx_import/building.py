@@ -127,6 +127,10 @@ class Builder:
             value.node._rename(valid(name))
         self._fresh -= {value, value.node}
 
+    def unname(self, value: Traced) -> None:
+        """It may be named once more."""
+        self._fresh.add(value if value.node is None else value.node)
+
     def keep_name(self, value: Traced, source: Traced) -> Traced:
         """A constant that is another one turned about is still that layer's weight."""
         if value.constant and source.name:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -89,10 +90,10 @@ def _role(op: str, place: int) -> str:
     )
 
 
-def read_attributes(node: Any, given: dict[str, Any]) -> dict[str, Any]:
+def read_attributes(attributes: Any, given: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
     """By name; one that refers to a function's attribute takes the value that the function was given."""
     found: dict[str, Any] = {}
-    for attribute in node.attribute:
+    for attribute in attributes:
         if attribute.ref_attr_name:
             if attribute.ref_attr_name in given:
                 found[attribute.name] = given[attribute.ref_attr_name]

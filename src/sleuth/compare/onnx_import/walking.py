@@ -22,6 +22,8 @@ class Walk:
         self._opsets = {one.domain or "ai.onnx": one.version for one in model.opset_import}
         # The attributes and versions of the function that is being written out.
         self._frame: tuple[dict[str, Any], dict[str, int]] = ({}, self._opsets)
+        # Where the node comes from that calls it.
+        self._caller: dict[str, Any] = {}
 
     def graph(self, graph: Any, values: dict[str, Any]) -> None:
         """The whole model; what no later node takes is let go, so that not all numbers are held at once."""
@@ -39,8 +41,9 @@ class Walk:
         for one in graph.initializer:
             values[one.name] = self._builder.constant(as_torch(one, self._folder), one.name)
         values.update(zip([one.name for one in graph.input], inputs, strict=False))
+        given = dict(values)
         self._nodes(graph.node, values, *self._frame)
-        return [values[one.name] for one in graph.output]
+        return self._made([values[one.name] for one in graph.output], given)
 
     def _nodes(self, nodes: Any, values: dict[str, Any], given: dict[str, Any], opsets: dict[str, int]) -> None:
         outer, self._frame = self._frame, (given, opsets)
@@ -66,18 +69,20 @@ class Walk:
             [values[name] if name else None for name in node.input],
             list(node.output),
             opset,
-            read_attributes(node, given),
+            read_attributes(node.attribute, given),
             values,
             self._builder,
             self,
         )
         translation = TRANSLATIONS.get(_full_name(node))
         if translation is None:
-            return self._by_definition(node, step, values, given, opset)
-        self._builder.begin(next((name for name in node.output if name), node.op_type), origin(node))
+            return self._by_definition(node, step, values, opset)
+        self._builder.begin(
+            next((name for name in node.output if name), node.op_type), {**self._caller, **origin(node)}
+        )
         result = self._translated(translation, step)
         if result is NotImplemented:
-            return self._by_definition(node, step, values, given, opset)
+            return self._by_definition(node, step, values, opset)
         return result if isinstance(result, list) else [result]
 
     def _translated(self, translation: Any, step: Step) -> Any:
@@ -97,16 +102,24 @@ class Walk:
     def _function(
         self, function: Any, node: Any, values: dict[str, Any], given: dict[str, Any], opsets: dict[str, int]
     ) -> list[Any]:
-        defaults = {one.name: onnx.helper.get_attribute_value(one) for one in function.attribute_proto}
-        attributes = {**defaults, **read_attributes(node, given)}
+        attributes = {**read_attributes(function.attribute_proto), **read_attributes(node.attribute, given)}
         names = list(node.input) + [""] * len(function.input)
-        inside = {inner: values.get(outer) for inner, outer in zip(function.input, names, strict=False)}
+        inputs = {inner: values.get(outer) for inner, outer in zip(function.input, names, strict=False)}
+        inside = dict(inputs)
+        outer, self._caller = self._caller, {**self._caller, **origin(node)}
         self._nodes(function.node, inside, attributes, opsets)
-        return [inside.get(name) for name in function.output]
+        self._caller = outer
+        return self._made([inside.get(name) for name in function.output], inputs)
 
-    def _by_definition(
-        self, node: Any, step: Step, values: dict[str, Any], given: dict[str, Any], opset: int
-    ) -> list[Any]:
+    def _made(self, results: list[Any], given: dict[str, Any]) -> list[Any]:
+        """Results from within, which take the names that they have outside; unless they came from there."""
+        known = {id(value) for value in given.values()}
+        for result in results:
+            if isinstance(result, Traced) and id(result) not in known:
+                self._builder.unname(result)
+        return results
+
+    def _by_definition(self, node: Any, step: Step, values: dict[str, Any], opset: int) -> list[Any]:
         """An operation that ONNX defines by others."""
         node = _resolved(node, step)
         body = _definition(node, step, opset)

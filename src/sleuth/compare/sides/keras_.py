@@ -16,7 +16,7 @@ from typing import Any
 from sleuth.compare.reference import Reference
 from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.sides.remote import RemoteSide
-from sleuth.compare.values import Array, Batch, Captured
+from sleuth.compare.values import Array, Batch, Captured, Trained
 
 BACKENDS = ("tensorflow", "jax", "torch")
 
@@ -56,6 +56,9 @@ class KerasSide(Side):
 
     def weights(self) -> Mapping[str, Array]:
         return self._inner.weights()
+
+    def trained(self, batch: Batch, rate: float) -> Trained | None:
+        return self._inner.trained(batch, rate)
 
     @property
     def size(self) -> int | None:

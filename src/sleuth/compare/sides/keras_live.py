@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from keras.src import backend
 from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.sides.keras_taps import Taps
 from sleuth.compare.sides.remote_messages import one_line
-from sleuth.compare.values import Array, Batch, Captured, Input
+from sleuth.compare.values import Array, Batch, Captured, Input, Trained
 
 if TYPE_CHECKING:
     from sleuth.compare.reference import Reference
@@ -58,18 +59,20 @@ class LiveKerasSide(Side):
     def _called(self, batch: Batch) -> Any:
         tensors = [backend.convert_to_tensor(array) for array in batch]
         try:
-            return self.model(self._arranged(tensors), training=False)
+            return self.model(*self._arranged(tensors), training=False)
         except CannotCompare:
             raise
         except Exception as problem:
             raise CannotCompare(f"{self.title} cannot be run on these inputs: {one_line(problem)}") from None
 
-    def _arranged(self, tensors: list[Any]) -> Any:
-        """As the model's own signature has them: one tensor, a list, a dict."""
+    def _arranged(self, tensors: list[Any]) -> tuple[Any, ...]:
+        """As the model's own signature has them: one argument, which may be a list or a dict, or several."""
         structure = getattr(self.model, "_inputs_struct", None)
         if structure is not None and len(tensors) == len(keras.tree.flatten(structure)):
-            return keras.tree.pack_sequence_as(structure, tensors)
-        return tensors[0] if len(tensors) == 1 else tensors
+            return (keras.tree.pack_sequence_as(structure, tensors),)
+        if len(tensors) > 1 and _takes(self.model) < len(tensors):
+            return (tensors,)
+        return tuple(tensors)
 
     def reference(self, batch: Batch) -> Reference | None:
         if backend.backend() != "torch":
@@ -77,15 +80,24 @@ class LiveKerasSide(Side):
         from sleuth.compare.sides import keras_graph
 
         if self._reference is None:
-            self._reference = keras_graph.reference(self.model, self._arranged, batch, self.run(batch))
+            self._reference = keras_graph.reference(self.model, self._arranged, batch, self.run(batch), self.precision)
         return self._reference
 
     def weights(self) -> Mapping[str, Array]:
-        found: dict[str, Array] = {}
+        return {name: as_array(variable.value) for name, variable in self._variables().items()}
+
+    def trained(self, batch: Batch, rate: float) -> Trained:
+        from sleuth.compare.sides.keras_training import trained_step
+
+        inputs = self._arranged([backend.convert_to_tensor(array) for array in batch])
+        return trained_step(self.model, inputs, rate, self._variables(), as_array)
+
+    def _variables(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
         for variable in self.model.weights:
             name = str(variable.path).removeprefix(f"{self.model.name}/").replace("/", ".")
             count = sum(one == name or one.startswith(f"{name}:") for one in found)
-            found[f"{name}:{count}" if count else name] = as_array(variable.value)
+            found[f"{name}:{count}" if count else name] = variable
         return found
 
 
@@ -115,6 +127,15 @@ def _inputs(model: Any) -> tuple[Input, ...]:
         Input(str(one.name), tuple(None if n is None else int(n) for n in one.shape), str(one.dtype))
         for one in tensors
         if one is not None
+    )
+
+
+def _takes(model: Any) -> int:
+    """How many inputs a subclassed model's `call` has."""
+    parameters = inspect.signature(model.call).parameters.values()
+    return sum(
+        one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) and one.name not in ("training", "mask")
+        for one in parameters
     )
 
 

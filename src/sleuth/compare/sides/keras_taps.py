@@ -154,7 +154,7 @@ class Taps:
 
     def _record(self, result: Any, word: str, name: str | None = None) -> None:
         name = self._named() if name is None else name
-        leaves = [leaf for leaf in keras.tree.flatten(result) if keras_tensors.is_tensor(leaf)]
+        leaves = [leaf for leaf in keras.tree.flatten(result) if keras_tensors.is_of_floats(leaf)]
         fresh = [leaf for leaf in leaves if id(leaf) not in self._seen]
         if not fresh or not name:
             return

@@ -37,6 +37,10 @@ def is_tensor(leaf: Any) -> bool:
     return bool(backend.is_tensor(leaf))
 
 
+def is_of_floats(leaf: Any) -> bool:
+    return is_tensor(leaf) and bool(backend.is_float_dtype(backend.standardize_dtype(leaf.dtype)))
+
+
 def _holds_numbers(leaf: Any) -> bool:
     if backend.backend() == "jax":
         import jax

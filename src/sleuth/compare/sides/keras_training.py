@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import keras
 from keras.src import backend
 
-from sleuth.compare.training import Trained
-from sleuth.compare.values import Array
+from sleuth.compare.values import Array, Trained
 
 # What layers call the share that they drop.
 _RATES = ("rate", "dropout", "recurrent_dropout", "_dropout")
 
-Named = Callable[[], dict[str, Any]]
 
-
-def trained_step(model: Any, inputs: Any, rate: float, named: Named, as_array: Callable[[Any], Array]) -> Trained:
-    """`named` gives the model's variables by name."""
-    variables = named()
+def trained_step(
+    model: Any, inputs: Any, rate: float, variables: Mapping[str, Any], as_array: Callable[[Any], Array]
+) -> Trained:
+    """`variables` are all of the model's, by name."""
     before = {name: as_array(one.value) for name, one in variables.items()}
     with _without_dropout(model):
         outputs, gradients = _STEPS[backend.backend()](model, inputs)

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 _LAYERS = {
-    "Activation": "",
     "Add": "add",
     "AdditiveAttention": "",
     "Attention": "scaled_dot_product_attention",
@@ -95,19 +94,22 @@ OPERATORS = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "matmul
 
 def of_layer(layer: Any) -> str:
     """What its output is, before the activation that may be fused into it."""
+    if type(layer).__name__ == "TimeDistributed":
+        return of_activation(layer.layer) or of_layer(layer.layer)
     for kind in type(layer).__mro__:
-        word = _of_kind(kind.__name__, layer) if kind.__module__.startswith("keras.") else ""
-        if word:
+        word = _of_kind(kind.__name__, layer) if kind.__module__.startswith("keras.") else None
+        if word is not None:
             return word
     return of_activation(layer)
 
 
-def _of_kind(name: str, layer: Any) -> str:
+def _of_kind(name: str, layer: Any) -> str | None:
+    """None if the class says nothing, so that the one it derives from is asked."""
     if name in _LAYERS:
         return _LAYERS[name]
     parts = re.fullmatch(r"([A-Za-z]+)([123])D(Transpose)?", name)
     if parts is None:
-        return ""
+        return None
     if parts[1] == "UpSampling":
         kind = _UPSAMPLING.get(getattr(layer, "interpolation", "nearest"), "")
         return kind.format(parts[2])
@@ -117,6 +119,8 @@ def _of_kind(name: str, layer: Any) -> str:
 def of_activation(layer: Any) -> str:
     """The word for the function that a layer ends with; none for the identity."""
     function = getattr(layer, "activation", None)
+    if hasattr(function, "get_config"):  # a layer in the place of a function
+        return of_layer(function)
     name = getattr(function, "__name__", "") or type(function).__name__.lower()
     return "" if function is None or name == "linear" else _FUNCTIONS.get(name, name)
 

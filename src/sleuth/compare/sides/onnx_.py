@@ -87,6 +87,10 @@ class OnnxSide(Side):
             return None
         return next((level for level in LEVELS if parted(self.run_at(batch, level))), None)
 
+    def own_fault(self, batch: Batch, parted: Callable[[list[Array]], bool]) -> str:
+        level = self.optimiser_parts(batch, parted)
+        return f"without ONNX Runtime's optimisations it agrees; from level “{level}” on it does not" if level else ""
+
     def capture(self, batch: Batch, wanted: Collection[str] | None = None) -> Captured:
         names = [name for node in self.model.graph.node for name in node.output if name]
         asked = [name for name in names if name not in self.output_names and (wanted is None or name in wanted)]

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 import sleuth
 from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.sides import remote_messages as messages
-from sleuth.compare.values import Array, Batch, Captured, Input
+from sleuth.compare.values import Array, Batch, Captured, Input, Trained
 
 _QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore", "ABSL_MIN_LOG_LEVEL": "3"}
 _HELD_BACK = 4096
@@ -63,6 +63,10 @@ class RemoteSide(Side):
             told, arrays = self._ask({"do": "weights"})
             self._weights = dict(zip(told["names"], arrays, strict=True))
         return self._weights
+
+    def trained(self, batch: Batch, rate: float) -> Trained | None:
+        told, arrays = self._ask({"do": "train", "rate": rate}, batch)
+        return None if told.get("not_trained") else messages.heard_trained(told, arrays)
 
     @property
     def size(self) -> int:

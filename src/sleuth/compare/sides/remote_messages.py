@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from sleuth.compare.side import Side
-from sleuth.compare.values import Array, Value
+from sleuth.compare.values import Array, Trained, Value
 from sleuth.findings import Place
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -54,6 +54,19 @@ def told(value: Value) -> dict[str, Any]:
 
 def heard(told: dict[str, Any]) -> Value:
     return Value(**{**told, "place": Place(**told["place"]) if told["place"] else None})
+
+
+def told_trained(done: Trained | None) -> tuple[dict[str, Any], list[Array]]:
+    if done is None:
+        return {"not_trained": True}, []
+    told = {"outputs": len(done.outputs), "gradients": list(done.gradients), "after": list(done.after)}
+    return told, [*done.outputs, *done.gradients.values(), *done.after.values()]
+
+
+def heard_trained(told: dict[str, Any], arrays: list[Array]) -> Trained:
+    outputs, rest = arrays[: told["outputs"]], arrays[told["outputs"] :]
+    slopes = dict(zip(told["gradients"], rest, strict=False))
+    return Trained(outputs, slopes, dict(zip(told["after"], rest[len(slopes) :], strict=True)))
 
 
 def one_line(problem: BaseException) -> str:

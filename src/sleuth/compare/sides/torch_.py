@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, fx, nn
@@ -14,10 +14,7 @@ from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.sides.torch_call import CallForm, inputs_of
 from sleuth.compare.sides.torch_copy import Borrowed, copied
 from sleuth.compare.sides.torch_training import copy_for_training, trained_step
-from sleuth.compare.values import Array, Batch, Captured, Input
-
-if TYPE_CHECKING:
-    from sleuth.compare.training import Trained
+from sleuth.compare.values import Array, Batch, Captured, Input, Trained
 
 
 class TorchSide(Side):

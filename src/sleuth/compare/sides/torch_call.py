@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 from torch.utils import _pytree as pytree
 
@@ -111,7 +110,3 @@ def _name(path: tuple[Any, ...], parameters: Sequence[str]) -> str:
     if keys[0] == 0:
         place = parameters[place] if place < len(parameters) else f"input_{place}"
     return "_".join(str(one) for one in (place, *inner)).replace(".", "_")
-
-
-def example_tensor(value: Any) -> Tensor:
-    return value if isinstance(value, Tensor) else torch.from_numpy(np.array(value))

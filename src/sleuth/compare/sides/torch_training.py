@@ -12,11 +12,10 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from sleuth.compare.reference import as_array
-from sleuth.compare.values import Batch
+from sleuth.compare.values import Batch, Trained
 
 if TYPE_CHECKING:
     from sleuth.compare.sides.torch_ import TorchSide
-    from sleuth.compare.training import Trained
 
 _DROPOUTS = {
     functional.dropout,
@@ -31,7 +30,6 @@ _DROPOUTS = {
 
 def trained_step(side: TorchSide, batch: Batch, rate: float, precision: str = "") -> Trained:
     """In the module's own precision, or with all of it in another one."""
-    from sleuth.compare.training import Trained
 
     model, arguments, named = side.for_training(batch)
     dtype = getattr(torch, precision) if precision else None
@@ -50,7 +48,7 @@ def trained_step(side: TorchSide, batch: Batch, rate: float, precision: str = ""
     with torch.no_grad():
         for name, one in model.named_parameters():
             if name in gradients:
-                one -= rate * gradients[name]
+                one.sub_(gradients[name], alpha=rate)
     return Trained(
         [as_array(one) for one in outputs],
         {name: as_array(one) for name, one in gradients.items()},
@@ -72,7 +70,7 @@ def _cast_to(dtype: torch.dtype) -> Callable[[Tensor], Tensor]:
     return lambda one: one.to(dtype) if one.is_floating_point() else one
 
 
-class _WithoutDropout(TorchFunctionMode):  # type: ignore[misc]
+class _WithoutDropout(TorchFunctionMode):
     """Chance cannot be compared."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -24,7 +25,7 @@ class TorchScriptSide(Side):
         self.path = "" if isinstance(source, torch.jit.ScriptModule) else str(source)
         self.title = title or self.path or "the scripted module"
         self.runtime = f"PyTorch {torch.__version__}, TorchScript"
-        self.model: Any = source.copy() if isinstance(source, torch.jit.ScriptModule) else _loaded(source)
+        self.model: Any = copy.deepcopy(source) if isinstance(source, torch.jit.ScriptModule) else _loaded(source)
         if hasattr(self.model, "training"):  # a frozen one has no mode of its own any more
             self.model.eval()
         self._references: dict[Any, Reference | None] = {}

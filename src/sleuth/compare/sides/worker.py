@@ -18,9 +18,9 @@ def opened(kind: str, asked: dict[str, Any]) -> Side:
 
         return keras_live.LiveKerasSide(keras_live.load(asked["path"], asked["trust"]), asked["title"])
     if kind == "savedmodel":
-        from sleuth.compare.sides import savedmodel_live
+        from sleuth.compare.sides.savedmodel_live import LiveSavedModelSide
 
-        return savedmodel_live.LiveSavedModelSide(asked["path"], asked["title"])
+        return LiveSavedModelSide(asked["path"], asked["title"])
     raise CannotCompare(f"no such kind of model: {kind}")
 
 
@@ -32,6 +32,8 @@ def answer(side: Side, asked: dict[str, Any], arrays: list[Any]) -> tuple[dict[s
         named = [value.name for value in captured.values]
         told = {"outputs": len(captured.outputs), "values": [messages.told(value) for value in captured.values]}
         return told, [*captured.outputs, *(captured.arrays[name] for name in named)]
+    if asked["do"] == "train":
+        return messages.told_trained(side.trained(tuple(arrays), asked["rate"]))
     weights = side.weights()
     return {"names": list(weights)}, list(weights.values())
 

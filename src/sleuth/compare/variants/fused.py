@@ -9,6 +9,7 @@ from torch import nn
 
 from sleuth.compare.reference import Reference
 from sleuth.compare.side import CannotCompare, Side
+from sleuth.compare.sides.exported import ExportedSide
 from sleuth.compare.sides.quietly import quietly
 from sleuth.compare.values import Batch, Captured, Value
 from sleuth.compare.variants.of_torch import VariantSide, module_of, or_one_line
@@ -17,6 +18,8 @@ _NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
 
 def made(side: Side, batch: Batch) -> Side:
+    if isinstance(side, ExportedSide):
+        raise CannotCompare(f"{side.title} has no layers any more: fusing needs the module that it was made from")
     with quietly():
         from torch.fx.experimental.optimization import fuse
     model = module_of(side, "fused")

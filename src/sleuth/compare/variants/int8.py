@@ -6,11 +6,13 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from sleuth.compare.reference import as_array
 from sleuth.compare.side import CannotCompare, Side
+from sleuth.compare.sides.exported import ExportedSide
 from sleuth.compare.sides.quietly import quietly
 from sleuth.compare.values import Array, Batch, Captured
 from sleuth.compare.variants import layer_values
@@ -22,9 +24,13 @@ _QUANTISABLE = (nn.Linear, nn.LSTM, nn.GRU)
 _LEAST_NUMBERS = 64
 # A share of weights left in floating point that is worth a note.
 _MUCH = 0.05
+# So many of the 127 steps are left to most channels: a dozen.
+_UNEVEN = 10.0
 
 
 def made(side: Side, batch: Batch) -> Side:
+    if isinstance(side, ExportedSide):
+        raise CannotCompare(f"{side.title} has no layers any more: dynamic int8 needs the module that it was made from")
     model = module_of(side, "int8")
     with quietly():
         from torch.ao.quantization import quantize_dynamic
@@ -100,8 +106,23 @@ def _notes(side: Side, model: nn.Module) -> Iterator[str]:
     left = sum(one.numel() for one in model.parameters())
     if total and left / total >= _MUCH:
         yield f"{left / total:.0%} of the weights are still floating point"
+    for path, ratio in _ruled_by_one_channel(side):
+        if path in {name for name, module in model.named_modules() if _is_quantised(module)}:
+            yield (
+                f"one channel of {path} is {ratio:.0f} times as large as most and sets the step of all: "
+                "torch.ao.quantization.per_channel_dynamic_qconfig gives each its own"
+            )
     if any(isinstance(module, nn.TransformerEncoderLayer) for module in model.modules()):
         yield "it runs only after torch.backends.mha.set_fastpath_enabled(False)"
+
+
+def _ruled_by_one_channel(side: Side) -> Iterator[tuple[str, float]]:
+    for name, weight in side.weights().items():
+        if name.endswith(".weight") and weight.ndim == 2 and weight.size:
+            ranges = np.abs(weight).max(axis=1)
+            ratio = float(ranges.max() / max(float(np.median(ranges)), np.finfo(np.float32).tiny))
+            if ratio >= _UNEVEN:
+                yield name.removesuffix(".weight"), ratio
 
 
 def _is_quantised(module: nn.Module) -> bool:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from sleuth.compare.reference import as_array, as_tensor
 from sleuth.compare.side import CannotCompare, Side
+from sleuth.compare.sides.quietly import quietly
 from sleuth.compare.sides.torch_ import TorchSide
 from sleuth.compare.values import Array, Batch, Captured
 from sleuth.compare.variants.graph_values import captured
@@ -23,7 +24,8 @@ def module_of(side: Side, name: str) -> nn.Module:
     """A copy of it that may be changed."""
     if not isinstance(side, TorchSide) or isinstance(side.model, torch.jit.ScriptModule):
         raise CannotCompare(f"{side.title} is no PyTorch module: its {name} variant cannot be made")
-    return or_one_line(f"{side.title} cannot be copied", lambda: copy.deepcopy(side.model))
+    with quietly():
+        return or_one_line(f"{side.title} cannot be copied", lambda: copy.deepcopy(side.model))
 
 
 def or_one_line(what: str, make: Callable[[], T]) -> T:

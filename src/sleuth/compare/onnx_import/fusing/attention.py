@@ -34,7 +34,11 @@ def _attention(graph: Matched, node: fx.Node) -> bool:
     if shares.args[1] not in (-1, rank - 1):
         return False
     scores = _scores(shares.args[0])
-    if scores is None or len(shape_of(scores.query)) != rank or len(shape_of(value)) != rank:
+    if (
+        scores is None
+        or not _fit(scores, shape_of(shares), shape_of(value))
+        or not _leaves_something(graph, scores.mask)
+    ):
         return False
     with graph.graph.inserting_before(node):
         key = _turned(graph, node, scores.key)
@@ -45,6 +49,20 @@ def _attention(graph: Matched, node: fx.Node) -> bool:
     return turn_into(
         node, aten.scaled_dot_product_attention.default, scores.query, key, value, mask, 0.0, causal, scale=scale
     )
+
+
+def _fit(scores: _Scores, shares: tuple[int, ...], value: tuple[int, ...]) -> bool:
+    """The same batch and heads all through: PyTorch's operation does not spread one over the others."""
+    query, key = shape_of(scores.query), shape_of(scores.key)
+    return query[:-2] == key[:-2] == value[:-2] == shares[:-2] and shares[-2:] == (*query[-2:-1], *key[-1:])
+
+
+def _leaves_something(graph: Matched, mask: Any) -> bool:
+    """Where a mask shuts out everything, ONNX's softmax gives NaN and PyTorch's operation 0."""
+    if mask is None:
+        return True
+    tensor = graph.weight(mask)
+    return tensor is not None and not bool((tensor == float("-inf")).all(-1).any())
 
 
 def _scores(node: Any) -> _Scores | None:
