@@ -14,7 +14,7 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --ignore tests/frameworks
 
-# Lightning, Hugging Face, Keras and JAX: more than a gigabyte.
+# Lightning, Hugging Face, Keras, JAX and TensorFlow: three gigabytes.
 test-frameworks: $(FRAMEWORKS)
 	$(BIN)/python -m pytest -n 2 tests/frameworks
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Literal
 
 from sleuth.dry.after_import import AfterImport
@@ -66,7 +68,14 @@ _NATIVE = (
 )
 
 
+# TensorBoard writes through TensorFlow where that is installed, past all redirection; with this module, by itself.
+_WITHOUT_TENSORFLOW = "tensorboard.compat.notf"
+
+
 def install(patches: Patches, changes: Changes, imports: AfterImport) -> None:
+    if _WITHOUT_TENSORFLOW not in sys.modules:
+        sys.modules[_WITHOUT_TENSORFLOW] = ModuleType(_WITHOUT_TENSORFLOW)
+        patches.later(lambda: sys.modules.pop(_WITHOUT_TENSORFLOW, None))
     for module in dict.fromkeys(native.module for native in _NATIVE):
         imports.of(module, _patching(patches, changes, module))
 
