@@ -111,7 +111,7 @@ def test_the_search_stays_in_the_repository(project):
         (
             "[tool.sleuth]\nzzz = 1",
             "[tool.sleuth] has no setting 'zzz'; "
-            "it may have ignore, format, output, expect, run, check, dry, report, view, replay",
+            "it may have ignore, format, output, expect, run, check, dry, compare, report, view, replay",
         ),
         ("[tool.sleuth.rnu]\n", "[tool.sleuth] has no setting 'rnu'; did you mean run?"),
         (
