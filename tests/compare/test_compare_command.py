@@ -187,6 +187,7 @@ def test_weights_are_compared_and_the_code_converts(sleuth_in: Callable[..., Any
         ([ORIGINAL, ORIGINAL, "--inputs", "none.npz"], "none.npz"),
         ([ORIGINAL, ORIGINAL, "--rounds", "-1"], "--rounds"),
         ([ORIGINAL, ORIGINAL, "--worst", "x.txt"], "--worst"),
+        ([ORIGINAL, "--as", "bf16", "--train"], "--train"),
         ([ORIGINAL, ORIGINAL, "--code", "x.py"], "--weights"),
         (["--weights", "a.npz", "b.npz"], "no such file"),
     ],

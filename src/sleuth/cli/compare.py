@@ -26,7 +26,10 @@ A and B are any of
   model.py:Net+weights.pt             the same with these weights
   model.onnx, model.pt2, model.pt     ONNX; an exported program; TorchScript
   model.keras, keras-jax:model.keras  Keras, on the backend you name
+  model.py:pair                       a JAX function with its parameters: (function, params)
   folder                              a TensorFlow SavedModel
+
+--as takes onnx, onnx-int8, compile, bf16, fp16, autocast, int8, float64, cpu, cuda, channels_last, fused
 
 examples:
   sleuth compare model.py:Net model.onnx                 the export against the model it came from
@@ -98,6 +101,8 @@ def _check(args: Namespace) -> None:
         raise Refusal(f"name {what}, not {len(args.models)}; see `sleuth compare --help`")
     if args.weights and (args.variants or args.train):
         raise Refusal("--weights compares two files; it goes with neither --as nor --train")
+    if args.train and args.variants:
+        raise Refusal("--train compares two models; it does not go with --as")
     if args.code and not args.weights:
         raise Refusal("--code goes with --weights")
     if args.rounds is not None and args.rounds < 0:

@@ -71,9 +71,10 @@ class Reference:
 
     @classmethod
     def of_exported(cls, program: torch.export.ExportedProgram) -> Reference:
-        if any(_mutates(node) for node in program.graph.nodes):
-            program = program.run_decompositions({})
-        module = program.module(check_guards=False)
+        with quietly():
+            if any(_mutates(node) for node in program.graph.nodes):
+                program = program.run_decompositions({})
+            module = program.module(check_guards=False)
         assert isinstance(module, fx.GraphModule)
         return cls(module)
 

@@ -17,6 +17,7 @@ from typing import Any
 from sleuth.study.engine import NoEngine
 
 _LOOPBACK = "127.0.0.1"
+_SILENT_SECONDS = 0.2
 _MASTER_ANSWERS_WITHIN_SECONDS = 5.0
 _EXECUTOR_COMES_WITHIN_SECONDS = 60.0
 _SETTINGS = {
@@ -115,10 +116,21 @@ def _is_loopback(host: str) -> bool:
 def _check_answers(host: str, port: int) -> None:
     """Spark itself would try for minutes."""
     try:
-        socket.create_connection((host, port), timeout=_MASTER_ANSWERS_WITHIN_SECONDS).close()
+        with socket.create_connection((host, port), timeout=_MASTER_ANSWERS_WITHIN_SECONDS) as master:
+            _check_stays(master)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise NoEngine(f"no Spark master answers at {host}:{port}: {reason}") from None
+
+
+def _check_stays(master: socket.socket) -> None:
+    """A master waits for the first word; what ends the connection by itself is none, or nobody listens at that port."""
+    master.settimeout(_SILENT_SECONDS)
+    try:
+        if not master.recv(1):
+            raise ConnectionError("the connection was closed at once")
+    except TimeoutError:
+        return
 
 
 def _environment_and_settings(on_loopback: bool) -> dict[str, str]:
