@@ -20,6 +20,7 @@ from sleuth.compare.tell import findings
 from sleuth.compare.tell_deployments import findings_of_rows
 from sleuth.compare.tell_training import findings_of_training
 from sleuth.compare.training import Training, compare_training
+from sleuth.compare.trapping_amx import spared
 from sleuth.compare.values import Batch
 from sleuth.findings import Finding
 
@@ -59,6 +60,7 @@ class Wishes:
     told: Callable[[str], None] = _SILENT
 
 
+@spared()
 def compare_two(first: Any, second: Any, wishes: Wishes | None = None) -> Verdict:
     """Whether the second computes what the first does."""
     wishes = _settled(wishes or Wishes())
@@ -78,6 +80,7 @@ def compare_two(first: Any, second: Any, wishes: Wishes | None = None) -> Verdic
         return Verdict(f"{one.title} and {other.title}", tuple(found), session, training, notes=notes)
 
 
+@spared()
 def compare_deployments(model: Any, names: Iterable[str], wishes: Wishes | None = None) -> Verdict:
     """One model and the forms in which it may be deployed."""
     wishes = _settled(wishes or Wishes())

@@ -66,6 +66,8 @@ def step_of(array: Array) -> float | None:
     """The distance of an equidistant grid that holds all values, if there are few enough points and many values."""
     if array.dtype.kind not in "fV" or array.size < 4 * _LEAST_VALUES:
         return None
+    if len(np.unique(array.ravel()[: 4 * _MOST_STEPS])) > _MOST_STEPS:
+        return None
     points = np.unique(in_float64(array))
     if not np.isfinite(points).all() or not _LEAST_VALUES <= len(points) <= min(_MOST_STEPS, array.size // 2):
         return None

@@ -17,6 +17,8 @@ _FIX = "call model.eval() (training=False in Keras) before predicting or exporti
 # As many must be dropped, and as many left, before a pattern is one.
 _LEAST = 4
 _SAME = 1e-4
+# So many numbers show which one is the commonest.
+_PART = 1 << 12
 # What alpha dropout puts for what it drops: -scale * alpha of SELU.
 _ALPHA = -1.7580993408473766
 
@@ -65,7 +67,7 @@ def _in_channels(lost: Array, own: Array) -> bool:
 
 def _alpha(sighting: Sighting, own: Array, other: Array) -> Iterator[Proposal]:
     """Dropped values all become one number, and the others are scaled and shifted: a * x + b."""
-    values, counts = np.unique(other, return_counts=True)
+    values, counts = np.unique(other.ravel()[:: max(other.size // _PART, 1)], return_counts=True)
     constant = float(values[counts.argmax()])
     lost = other == constant
     left = ~lost

@@ -49,11 +49,11 @@ def _limits(own: Array, other: Array) -> tuple[dict[str, float], float | None] |
     ends = (("below", low, below), ("above", high, above))
     cut = {word: end for word, end, out in ends if out.sum() >= _LEAST_CUT and bool((other[out] == end).all())}
     inside = ~(below | above)
+    if not cut or not inside.any():
+        return None
     step = step_of(other)
     room = slack if step is None else 0.51 * step
-    if not cut or not inside.any() or np.abs(own - other)[inside].max() > room:
-        return None
-    return cut, step
+    return (cut, step) if np.abs(own - other)[inside].max() <= room else None
 
 
 def _clipped(value: Tensor, limits: dict[str, float], step: float | None, target: Array) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 
 import onnx
 import onnxruntime
+import torch
 
 from sleuth.compare.side import CannotCompare
 
@@ -22,6 +23,7 @@ LEVELS = {
 _RUNTIME = f"ONNX Runtime {onnxruntime.__version__}"
 _FATAL = 4
 _WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
+_SPINNING = "session.intra_op.allow_spinning"
 
 _CODE = re.compile(r"^\[ONNXRuntimeError\] : \d+ : (\w+) : ")
 _SOURCE = re.compile(r"(?:/onnxruntime_src/)?\S+\.(?:cc|h|cpp):\d+ (?:.*?\) )?")
@@ -37,6 +39,9 @@ def session(model: Any, folder: str, title: str, level: str = "all") -> Any:
     options.log_severity_level = _FATAL
     options.graph_optimization_level = LEVELS[level]
     options.add_session_config_entry(_WEIGHTS_FOLDER, folder)
+    # As many threads as PyTorch has, which wait asleep: by turns, neither takes the other's cores.
+    options.intra_op_num_threads = torch.get_num_threads()
+    options.add_session_config_entry(_SPINNING, "0")
     try:
         return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     except Exception as problem:  # ONNX Runtime's errors have no class of their own in common
