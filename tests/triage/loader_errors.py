@@ -148,7 +148,7 @@ RAISED: dict[str, list[Callable[[], Any]]] = {
     "replica-out-of-range": [lambda: DistributedSampler(Each(lambda i: i), num_replicas=2, rank=3)],
     "pickled-function": [lambda: list(DataLoader(Each(lambda i: i), num_workers=1, multiprocessing_context="spawn"))],
     "nccl-missing": [
-        lambda: torch.distributed.init_process_group("nccl", init_method="tcp://127.0.0.1:1", rank=0, world_size=1)
+        lambda: torch.distributed.init_process_group("nccl", store=torch.distributed.HashStore(), rank=0, world_size=1)
     ],
     "workers-more-than-cores": [lambda: _warned(lambda: DataLoader(Each(lambda i: i), num_workers=10_000))],
     "ddp-unused": [_unused_in_parallel],
