@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from sleuth import handbook
 from sleuth.triage import kinds
 from sleuth.triage.answer import Answer, Diagnosis
+from sleuth.triage.curves import Curve, curve
+from sleuth.triage.domain import is_foreign
 from sleuth.triage.likeness import Likeness, alike
 from sleuth.triage.matching import Match, Strength, matches
 from sleuth.triage.next_steps import next_steps
@@ -36,9 +38,12 @@ def ask(text: str) -> Answer:
     reading = read(text)
     found = matches(reading)
     best = found[0] if found else None
-    probabilities = kinds.probabilities(reading, best)
+    # An error says itself what is wrong, and then the numbers before it are as they may be.
+    shown = curve(reading.text) if best is None or best.signature.symptom else None
+    foreign = best is None and shown is None and is_foreign(reading.excerpt)
+    probabilities = kinds.probabilities(reading, best, shown, foreign)
     kind = kinds.kind_of(probabilities)
-    diagnoses = _diagnoses(reading, found, probabilities)
+    diagnoses = () if foreign else _diagnoses(reading, found, shown, probabilities)
     return Answer(
         kind=kind,
         probabilities=probabilities,
@@ -49,8 +54,12 @@ def ask(text: str) -> Answer:
     )
 
 
-def _diagnoses(reading: Reading, found: list[Match], probabilities: dict[str, float]) -> tuple[Diagnosis, ...]:
+def _diagnoses(
+    reading: Reading, found: list[Match], shown: Curve | None, probabilities: dict[str, float]
+) -> tuple[Diagnosis, ...]:
     named: dict[str, Diagnosis] = {}
+    if shown is not None and shown.diagnosis is not None:
+        named[shown.diagnosis] = _diagnosis(shown.diagnosis, shown.why, _SCORES["hint"], (shown.shown,))
     spoken = frozenset(words(reading.excerpt)) if found else frozenset()
     for number, match in enumerate(_worth_telling(found)):
         for diagnosis in _by_message(match, 1.0 if number == 0 else _SECOND, spoken):

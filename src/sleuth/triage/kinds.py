@@ -6,6 +6,7 @@ import re
 
 from sleuth.triage import model
 from sleuth.triage.answer import KINDS
+from sleuth.triage.curves import Curve
 from sleuth.triage.matching import Match, Strength
 from sleuth.triage.reading import Reading
 
@@ -19,6 +20,8 @@ _SYMPTOM_WEIGHT = 0.75
 # An unknown error is still one, if a traceback ends with it.
 _TRACEBACK_WEIGHT = 0.5
 _ELSEWHERE_WEIGHT = 0.75
+# What the words count in a text of which they can say nothing: too little for any kind to be named.
+_FOREIGN_WEIGHT = 0.25
 
 # Whatever goes wrong while a model is taken elsewhere belongs to that.
 _ELSEWHERE = re.compile(
@@ -36,21 +39,25 @@ def kind_of(probabilities: dict[str, float]) -> str | None:
     return best if probabilities[best] >= SURE else None
 
 
-def probabilities(reading: Reading, match: Match | None) -> dict[str, float]:
-    """How likely each kind is; they sum to 1."""
+def probabilities(
+    reading: Reading, match: Match | None, curve: Curve | None = None, foreign: bool = False
+) -> dict[str, float]:
+    """How likely each kind is; they sum to 1. `curve` is what a log shows; `foreign` is a text about something else."""
     by_words = model.kinds(reading.excerpt)
-    kind, weight = _by_error(reading, match)
-    if kind is None:
-        return by_words
+    if foreign or (match is None and curve is not None and curve.diagnosis is None):
+        by_words = {one: _FOREIGN_WEIGHT * by_words[one] + (1 - _FOREIGN_WEIGHT) / len(KINDS) for one in KINDS}
+    kind, weight = _by_error(reading, match, curve)
     return {one: weight * (one == kind) + (1 - weight) * by_words[one] for one in KINDS}
 
 
-def _by_error(reading: Reading, match: Match | None) -> tuple[str | None, float]:
+def _by_error(reading: Reading, match: Match | None, curve: Curve | None) -> tuple[str | None, float]:
     if match is not None:
         kind = match.signature.kind
         weight = _SYMPTOM_WEIGHT if match.signature.symptom else _WEIGHTS[match.strength]
     elif reading.has_traceback and reading.statements:
         kind, weight = "program-crash", _TRACEBACK_WEIGHT
+    elif curve is not None and curve.diagnosis is not None:
+        kind, weight = "training-anomaly", _SYMPTOM_WEIGHT
     else:
         return None, 0.0
     if kind in _CAN_BE_ELSEWHERE and _ELSEWHERE.search(reading.excerpt):

@@ -47,6 +47,9 @@ class Model:
         shares = [math.exp(score - highest) for score in scores]
         return {kind: share / sum(shares) for kind, share in zip(self.kinds, shares, strict=True)}
 
+    def knows(self, term: str) -> bool:
+        return term in self._index
+
     def _counts(self, text: str) -> Counter[int]:
         index = self._index
         return Counter(index[term] for term in terms(text) if term in index)
@@ -55,6 +58,11 @@ class Model:
 def kinds(text: str) -> dict[str, float]:
     """The probability of each of the seven kinds; they add up to 1."""
     return _shipped().probabilities(text)
+
+
+def knows(word: str) -> bool:
+    """Is it a word (in lower case) of the posts that the model has learnt from?"""
+    return _shipped().knows(word)
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*|\b\d+d\b|\b0\b(?![.\d])")
+_PLAIN = re.compile(r"[^\W\d_]{3,}")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 # They say nothing about what is wrong.
@@ -86,6 +87,11 @@ _SHORTEST_STEM = 4
 def words(text: str) -> list[str]:
     """The telling words of a text, in their order and with their repetitions."""
     return [word for word, _ in _spoken(text)]
+
+
+def content(text: str) -> list[str]:
+    """The telling words as they are written, in lower case."""
+    return [word for word in _PLAIN.findall(text.lower()) if word not in _EMPTY]
 
 
 def spelled(text: str) -> dict[str, str]:
