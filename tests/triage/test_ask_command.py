@@ -54,6 +54,14 @@ def test_the_json_has_the_fields_that_others_rely_on() -> None:
     assert data["signature"]["name"] == "matmul-shapes"
 
 
+def test_a_path_of_windows_in_a_line_has_no_new_line_in_it(tmp_path: Path) -> None:
+    frame = r'File "C:\nets\new.py", line 3, in forward'
+    library = r'File "C:\env\lib\site-packages\torch\nn\functional.py", line 9, in linear'
+    (tmp_path / "lines").write_text(rf"Traceback (most recent call last):\n  {frame}\n  {library}\n{ERROR}" + "\n")
+    done = sleuth("--lines", "lines", folder=tmp_path)
+    assert json.loads(done.stdout)["place"] == {"path": r"C:\nets\new.py", "line": 3}
+
+
 def test_for_a_person_it_says_what_why_and_what_next() -> None:
     shown = sleuth(ERROR).stdout.decode()
     for words in (

@@ -35,6 +35,8 @@ def test_the_users_own_lines_are_found_and_those_of_libraries_are_not() -> None:
         "/usr/lib/python3.10/runpy.py",
         r"C:\Users\me\anaconda3\lib\site-packages\keras\engine\training.py",
         r"C:\Python311\Lib\multiprocessing\spawn.py",
+        r"C:\Users\me\anaconda3\envs\nets\lib\multiprocessing\reduction.py",
+        r"D:\Python37\lib\threading.py",
         "/opt/conda/lib/python3.9/threading.py",
         "<frozen importlib._bootstrap>",
         "<string>",

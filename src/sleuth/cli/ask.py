@@ -71,8 +71,15 @@ def _answer_lines(path: str) -> int:
     from sleuth.triage import ask
 
     for line in _lines(path):
-        streams.show(as_json(ask(line.replace("\\n", "\n"))) + "\n")
+        streams.show(as_json(ask(_unfolded(line))) + "\n")
     return 0
+
+
+def _unfolded(line: str) -> str:
+    """With its new lines; but the `\\nn` of a path of Windows, as tracebacks quote it, stands for itself."""
+    import re
+
+    return re.sub(r'(File "(?:[A-Za-z]:)?\\[^"]*")|\\n', lambda found: found[1] or "\n", line)
 
 
 def _lines(path: str) -> Iterator[str]:

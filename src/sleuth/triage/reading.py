@@ -50,7 +50,8 @@ _NOTEBOOK_FRAME = re.compile(
 )
 _ARROW = re.compile(r"^(?:-+>|❱) *\[?(\d+)\b", re.MULTILINE)
 _LIBRARY = re.compile(
-    r"(?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\](?!site-packages)[\w/\\]+\.py$|^<(?!ipython)|"
+    r"(?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\]python\d|[/\\]Lib[/\\](?!site-packages)[\w/\\]+\.py$|"
+    r"(?i:conda\d?|python\d+|envs[/\\][^/\\]+)[/\\]lib[/\\][\w/\\]+\.py$|^<(?!ipython)|"
     r"[/\\](?:s?bin|Scripts)[/\\][\w.-]+$|[/\\]runpy\.py$|^/usr/lib/|torch[/\\](?:nn|utils|optim|autograd|_\w+)[/\\]"
 )
 
