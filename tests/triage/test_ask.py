@@ -106,6 +106,59 @@ def test_a_nan_is_seen_in_a_log_and_in_a_sentence(text: str) -> None:
     assert answer.signature.name == "nan-loss"
 
 
+@pytest.mark.parametrize(
+    ("text", "symptom", "diagnosis"),
+    [
+        ("step 7 IDLoss=nan lr=0.1", "nan-loss", None),
+        (
+            "In fp16 mode train_loss and valid_loss are nan, in float32 they are not",
+            "nan-in-half",
+            "half-precision-overflow",
+        ),
+        ("I got the nan issue after 6000 steps. The dtype is float16.", "nan-in-half", "half-precision-overflow"),
+        ("The validation loss falls at first and then keeps rising", "overfits", "overfitting"),
+        ("It just predicts one class for all the pictures", "one-prediction", "class-collapse"),
+        ("The results fluctuate although the random seed is set", "not-reproducible", "unseeded-despite-determinism"),
+        ("I get different training results with the same seeds", "not-reproducible", "unseeded-despite-determinism"),
+        ("The GPU is mostly idling while I train", "low-utilisation", None),
+        ("The RAM usage goes up with every epoch", "memory-grows", "loss-keeps-graph"),
+        ("I converted the model to CoreML and its predictions are wrong", "port-differs", "models-part"),
+        ("The outputs of the exported network do not match those of PyTorch", "port-differs", "models-part"),
+    ],
+)
+def test_a_complaint_is_understood(text: str, symptom: str, diagnosis: str | None) -> None:
+    answer = ask(text)
+    assert answer.signature is not None
+    assert answer.signature.name == symptom
+    assert diagnosis is None or diagnosis in names(answer)
+    assert all(one.score <= 0.8 for one in answer.diagnoses)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do I convert a Keras model to TensorFlow Lite?",
+        "How to export a model with several outputs to ONNX",
+        "How can I train in fp16 with torch.autocast?",
+        "How to predict one class at a time with a sliding window",
+    ],
+)
+def test_a_wish_is_no_complaint(text: str) -> None:
+    assert ask(text).signature is None
+    assert ask(text).diagnoses == ()
+
+
+def test_a_port_that_differs_is_to_be_compared() -> None:
+    assert commands(ask("The converted ONNX model gives different results than PyTorch"))[0].startswith(
+        "sleuth compare "
+    )
+
+
+def test_jit_in_the_words_of_jax_does_not_speak_of_numpy() -> None:
+    message = "Abstract tracer value encountered where concrete value is expected: while tracing f for jit"
+    assert names(ask(f"ConcretizationTypeError: {message}")) == ["python-branch-on-tracer"]
+
+
 def test_an_error_behind_an_error_is_the_one_to_believe() -> None:
     text = """\
 RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 11 GiB total capacity)

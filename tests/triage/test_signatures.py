@@ -25,7 +25,11 @@ else:
 HERE = Path(__file__).parent
 HEALTHY = tomllib.loads((HERE / "healthy_logs.toml").read_text(encoding="utf-8"))
 SIGNATURES = all_signatures()
-OTHER_TESTS = [*(HERE.parent / "frameworks").glob("test_ask_messages_*.py"), HERE / "test_process_messages.py"]
+OTHER_TESTS = [
+    *(HERE.parent / "frameworks").glob("test_ask_messages_*.py"),
+    HERE / "test_process_messages.py",
+    HERE / "test_onnx_messages.py",
+]
 # The words are those of the libraries; no report of them could be found to cite, and nothing here can raise them.
 UNSEEN = set((HERE / "unseen_signatures.txt").read_text(encoding="utf-8").split())
 

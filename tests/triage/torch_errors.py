@@ -226,6 +226,13 @@ def _ragged() -> None:
     torch.tensor([[1, 2], [3]])
 
 
+def _no_compiler() -> None:
+    import torch._inductor.config as inductor
+
+    with inductor.patch({"cpp.cxx": (None, "no-such-compiler"), "force_disable_caches": True}):
+        torch.compile(lambda x: torch.sin(x) + 1)(torch.ones(3))
+
+
 RAISED: dict[str, list[Raises]] = {
     "matmul-shapes": [
         lambda: nn.Linear(20, 5)(torch.ones(64, 10)),
@@ -405,7 +412,8 @@ RAISED: dict[str, list[Raises]] = {
     "state-dict-sizes": [_other_sizes],
     "state-dict-keys": [_other_names],
     "state-dict-not-a-dictionary": [lambda: nn.Linear(1, 1).load_state_dict(nn.Linear(1, 1))],
-    "weights-only-load": [lambda: _saved(nn.Linear(1, 1)), lambda: torch.load(io.BytesIO(b"<html>nothing</html>" * 9))],
+    "weights-only-load": [lambda: _saved(nn.Linear(1, 1))],
+    "no-checkpoint": [lambda: torch.load(io.BytesIO(b"<html>nothing</html>" * 9))],
     "checkpoint-broken": [_cut_short],
     "jit-script": [_scripted],
     "data-dependent-export": [_exported],
@@ -424,6 +432,11 @@ RAISED: dict[str, list[Raises]] = {
     "quantized-backend": [
         lambda: torch.quantize_per_tensor(torch.ones(2, 2), 0.1, 0, torch.quint8) @ torch.ones(2, 2),
     ],
+    "operator-without-backend": [
+        lambda: torch.linalg.inv(torch.eye(3).to_sparse()),
+        lambda: torch.sort(torch.eye(3).to_mkldnn()),
+    ],
+    "inductor-no-compiler": [_no_compiler],
     "interpolate": [lambda: F.interpolate(torch.ones(2, 3), scale_factor=2)],
     "dropout-probability": [lambda: nn.Dropout(1.5)],
     "no-attribute-of-torch": [lambda: torch.no_such_function, lambda: torch.ones(1).no_such_method()],
