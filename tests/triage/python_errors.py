@@ -57,7 +57,10 @@ RAISED: dict[str, list[Callable[[], Any]]] = {
     "own-attribute": [lambda: Model().fc1, lambda: number().shape],
     "module-has-no-attribute": [lambda: json.read],
     "numpy-alias": [lambda: np.no_such_type],
-    "numpy-broadcast": [lambda: np.ones((2, 3)) + np.ones((4,))],
+    "numpy-broadcast": [
+        lambda: np.ones((2, 3)) + np.ones((4,)),
+        lambda: np.ones((1, 4)).__setitem__(slice(1), np.ones((5, 1, 4))),
+    ],
     "numpy-inhomogeneous": [lambda: np.array([[1, 2], [3]], dtype=float)],
     "numpy-truth": [lambda: bool(np.ones(2))],
     "numpy-index": [lambda: np.ones(3)[5]],

@@ -120,6 +120,7 @@ def test_a_nan_is_seen_in_a_log_and_in_a_sentence(text: str) -> None:
         ("It just predicts one class for all the pictures", "one-prediction", "class-collapse"),
         ("The results fluctuate although the random seed is set", "not-reproducible", "unseeded-despite-determinism"),
         ("I get different training results with the same seeds", "not-reproducible", "unseeded-despite-determinism"),
+        ("I train on my own data and the loss never goes down", "not-learning", None),
         ("The GPU is mostly idling while I train", "low-utilisation", None),
         ("The RAM usage goes up with every epoch", "memory-grows", "loss-keeps-graph"),
         ("I converted the model to CoreML and its predictions are wrong", "port-differs", "models-part"),

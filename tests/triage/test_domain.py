@@ -13,6 +13,7 @@ FOREIGN = [
     "How do I center a button with flexbox in css?",
     'Exception in thread "main" java.lang.NullPointerException\n\tat shop.Cart.total(Cart.java:42)',
     "Der Geschirrspüler zeigt einen Fehler an und pumpt das Wasser nicht mehr ab.",
+    "main : Bootstrapping Spring Data repositories in DEFAULT mode.",
     "hello",
     "no_such_file",
 ]

@@ -10,6 +10,7 @@ import loader_errors
 import pytest
 import python_errors
 import torch_errors
+from pattern_samples import samples
 
 from sleuth import handbook
 from sleuth.triage import KINDS, ask
@@ -70,6 +71,18 @@ def test_a_signature_is_whole_and_points_to_what_exists(signature: Signature) ->
 
 def test_no_pattern_has_an_optional_space_which_would_not_be_optional() -> None:
     assert [signature.name for signature in SIGNATURES if re.search(r" [?*]", signature.pattern)] == []
+
+
+@pytest.mark.parametrize("signature", SIGNATURES, ids=lambda signature: signature.name)
+def test_whatever_a_pattern_matches_says_one_of_its_words(signature: Signature) -> None:
+    """A pattern is not even tried on a text without them: an alternative that says none of them would match nothing."""
+    unheard = [text for text in samples(signature.compiled) if not _says(signature, text)]
+    assert unheard == []
+
+
+def _says(signature: Signature, text: str) -> bool:
+    squeezed = re.sub(r"\s+", " ", text).lower()
+    return any(words in squeezed for words in signature.says)
 
 
 def test_every_signature_of_an_error_has_been_seen_to_match() -> None:

@@ -245,7 +245,11 @@ RAISED: dict[str, list[Raises]] = {
         lambda: F.mse_loss(torch.ones(3), torch.ones(4)),
     ],
     "expand-size": [lambda: torch.ones(3, 4).expand(5, 4)],
-    "broadcast-shape": [lambda: torch.ones(4).add_(torch.ones(3, 4)), lambda: torch.broadcast_shapes((2,), (3,))],
+    "broadcast-shape": [
+        lambda: torch.ones(4).add_(torch.ones(3, 4)),
+        lambda: torch.broadcast_shapes((2,), (3,)),
+        lambda: torch.zeros(4).__setitem__(torch.arange(4), torch.ones(9)),
+    ],
     "view-size": [lambda: torch.ones(6).view(4, -1), lambda: torch.ones(6).reshape(4, 2)],
     "view-not-contiguous": [lambda: torch.ones(2, 3).t().view(6)],
     "cat-sizes": [lambda: torch.cat([torch.ones(2, 3), torch.ones(2, 4)])],

@@ -25,8 +25,8 @@ _OURS = re.compile(
 # Servers, databases, pages and windows: whose errors look like ours to a model that knows no others.
 _THEIRS = re.compile(
     r"(?<![a-z])(?:nginx|uwsgi|gunicorn|django|wordpress|php|mysql|postgres\w*|psycopg2?|sqlite|sql|mongodb|redis|jquery|"
-    r"typescript|css|flexbox|npm|angular|java\.lang|NullPointerException|servlet|asp\.net|wpf|datagrid|winforms|"
-    r"ggplot2?|dplyr|vba|smtp)(?![a-z])",
+    r"typescript|css|flexbox|npm|angular|java\.lang|NullPointerException|servlet|spring (?:boot|data)|springframework|"
+    r"kubelet|kubectl|asp\.net|wpf|datagrid|winforms|ggplot2?|dplyr|vba|smtp)(?![a-z])",
     re.IGNORECASE,
 )
 # Beyond this share of words that no post has, the text is of another world (or another language).
