@@ -142,6 +142,10 @@ def test_a_complaint_is_understood(text: str, symptom: str, diagnosis: str | Non
         "How to export a model with several outputs to ONNX",
         "How can I train in fp16 with torch.autocast?",
         "How to predict one class at a time with a sliding window",
+        "How do I get different predictions from an exported model for each user?",
+        "I want to compare the outputs of my ONNX model for different values of the opset",
+        "The classifier predicts a single class label per image, how can I predict several?",
+        "nan problem in pandas: how to fill the nan values of a column",
     ],
 )
 def test_a_wish_is_no_complaint(text: str) -> None:

@@ -37,6 +37,7 @@ def plain(losses: list[float]) -> str:
     ("log", "diagnosis"),
     [
         (keras(FALLING, FALLING, accuracy=0.4455), "stuck-at-chance"),
+        ("\n".join(f"epoch {n} accuracy: 10.00%" for n in range(5)), "stuck-at-chance"),
         (keras(FALLING, [1.0, 0.8, 0.7, 0.8, 0.9, 1.1]), "overfitting"),
         (plain([2.3, 2.4, 3.1, 5.0, 9.5, 17.0, 40.0]), "loss-diverges"),
         (keras(FALLING, FALLING), None),

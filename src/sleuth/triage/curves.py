@@ -11,7 +11,7 @@ _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 # `loss: 0.31`, `'eval_loss': 0.27`, `val_acc=0.9`, `Train loss 2.3`
 _METRIC = re.compile(
     rf"(?<![\w./])(?P<split>(?:train(?:ing)?|val(?:id(?:ation)?)?|eval|test)[ _/-])?(?P<what>loss|acc(?:uracy)?)"
-    rf"['\"]?\s{{0,2}}[:=]?\s{{0,2}}(?P<value>{_NUMBER})(?![\w.%])",
+    rf"['\"]?\s{{0,2}}[:=]?\s{{0,2}}(?P<value>{_NUMBER})(?P<percent>\s?%)?(?![\w.])",
     re.IGNORECASE,
 )
 # A curve is that of at least so many points; to say that it rises takes some more.
@@ -44,7 +44,7 @@ def _series(text: str) -> dict[str, list[float]]:
     """The numbers by their names. Training's own have no prefix: `train_loss` and `loss` are one."""
     series: dict[str, list[float]] = {}
     for line in text.splitlines():
-        for name, value in {_name(found): float(found["value"]) for found in _METRIC.finditer(line)}.items():
+        for name, value in {_name(found): _value(found) for found in _METRIC.finditer(line)}.items():
             series.setdefault(name, []).append(value)
     return series
 
@@ -53,6 +53,10 @@ def _name(found: re.Match[str]) -> str:
     what = "loss" if found["what"].lower() == "loss" else "accuracy"
     split = (found["split"] or "").lower()
     return what if not split or split.startswith("train") else f"validation {what}"
+
+
+def _value(found: re.Match[str]) -> float:
+    return float(found["value"]) / (100 if found["percent"] else 1)
 
 
 def _still(series: dict[str, list[float]]) -> Curve | None:
