@@ -237,8 +237,16 @@ def test_the_file_of_a_cell_is_not_one_to_run(path: str) -> None:
     text = f"IndexError      Traceback (most recent call last)\n{path} in <module>\n----> 3 fit()\n\nIndexError: "
     assert set(commands(ask(text + "index out of range in self\n"))) == {
         "sleuth check notebook.ipynb",
-        "sleuth dry notebook.ipynb",
+        "jupyter nbconvert --to script notebook.ipynb && sleuth dry notebook.py",
     }
+
+
+def test_nothing_starts_a_notebook_as_if_it_were_a_program() -> None:
+    text = "RuntimeError      Traceback (most recent call last)\nCell In[3], line 7\n----> 7 fit()\n\nRuntimeError: "
+    for error in ("CUDA error: device-side assert triggered", "CUDA out of memory. Tried to allocate 2.00 GiB"):
+        for command in commands(ask(f"{text}{error}\n")):
+            started = command.rpartition("&& ")[2]
+            assert started.startswith("sleuth check ") or not started.endswith(".ipynb")
 
 
 def test_a_program_that_the_system_killed_has_nothing_to_do_with_the_card() -> None:

@@ -7,7 +7,7 @@ import textwrap
 from typing import Any
 
 from sleuth.triage import Answer, Diagnosis, Step
-from sleuth.triage.next_steps import SCRIPT
+from sleuth.triage.next_steps import NOTEBOOK, SCRIPT
 
 _KINDS = {
     "implementation": "a question of how to build something",
@@ -154,6 +154,8 @@ def _next(answer: Answer, ink: _Ink) -> list[str]:
         lines += ink.wrapped(step.why, 4)
     if any(_is_placeholder(step) for step in answer.next):
         lines.append(ink.dim(f"  ({SCRIPT} stands for your own script)"))
+    if any(NOTEBOOK in step.command for step in answer.next):
+        lines.append(ink.dim(f"  ({NOTEBOOK} stands for your own notebook)"))
     return lines
 
 

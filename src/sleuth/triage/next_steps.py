@@ -11,7 +11,10 @@ from sleuth.triage.matching import Match
 from sleuth.triage.reading import Reading
 
 SCRIPT = "train.py"
-_NOTEBOOK = "notebook.ipynb"
+NOTEBOOK = "notebook.ipynb"
+# A notebook can be read as it is, but not started.
+_CONVERTED = "notebook.py"
+_CONVERT = f"jupyter nbconvert --to script {NOTEBOOK}"
 # Where IPython keeps the cells it runs.
 _CELL = re.compile(r"ipykernel_\d+[/\\]")
 # What a script begins in: the file itself, or where a traceback is cut off, what it is likely to call.
@@ -67,7 +70,7 @@ def _of_signature(match: Match, frames: tuple[Frame, ...]) -> list[Step]:
             this = match.signature.diagnosis or "the cause"
             steps.append(Step(_command(item, frames), _WHAT[item].format(this=this)))
         else:
-            steps.append(Step(item["run"].replace(SCRIPT, _quoted(_script(frames))), item["why"]))
+            steps.append(Step(_started(item["run"], frames), item["why"]))
     return steps
 
 
@@ -87,12 +90,18 @@ def _of_diagnoses(diagnoses: Sequence[Diagnosis], frames: tuple[Frame, ...], had
 
 
 def _command(command: str, frames: tuple[Frame, ...]) -> str:
-    return f"sleuth {command} {_quoted(_target(command, frames))}"
+    """On the script for what runs it; on the file of the failing line for what reads it."""
+    if command == "check" and frames:
+        return f"sleuth check {_quoted(_file_of(frames[-1]))}"
+    return _started(f"sleuth {command} {SCRIPT}", frames)
 
 
-def _target(command: str, frames: tuple[Frame, ...]) -> str:
-    """The script for what runs it; the file of the failing line for what reads it."""
-    return _file_of(frames[-1]) if command == "check" and frames else _script(frames)
+def _started(command: str, frames: tuple[Frame, ...]) -> str:
+    """With the user's own script in the place of `train.py`."""
+    script = _script(frames)
+    if SCRIPT not in command or script != NOTEBOOK:
+        return command.replace(SCRIPT, _quoted(script))
+    return f"{_CONVERT} && {command.replace(SCRIPT, _CONVERTED)}"
 
 
 def _script(frames: tuple[Frame, ...]) -> str:
@@ -105,7 +114,7 @@ def _script(frames: tuple[Frame, ...]) -> str:
 
 
 def _file_of(frame: Frame) -> str:
-    return frame.path if frame.path.endswith(".py") and not _CELL.search(frame.path) else _NOTEBOOK
+    return frame.path if frame.path.endswith(".py") and not _CELL.search(frame.path) else NOTEBOOK
 
 
 def _quoted(path: str) -> str:
