@@ -1,6 +1,6 @@
 """Is a text about deep learning at all? The model of kinds has seen no other, and takes any other for one of its kinds.
 
-Of 11,500 labelled posts 1 in 400 is held for something else by this."""
+Of 11,500 labelled posts about deep learning one in a thousand is held for something else by this."""
 
 from __future__ import annotations
 
