@@ -191,3 +191,99 @@ def test_a_bad_file_is_refused_in_one_line(tmp_path: Path, name: str, content: b
     with pytest.raises(CannotCompare, match=says) as refused:
         read(tmp_path / name)
     assert "\n" not in str(refused.value)
+
+
+def test_a_fused_projection_is_cut_into_unequal_pieces() -> None:
+    parts = {"q": drawn(8, 6, seed=1), "k": drawn(4, 6, seed=2), "v": drawn(4, 6, seed=3)}
+    for turned in (False, True):
+        whole = np.concatenate(list(parts.values()))
+        first = {"norm": drawn(6, seed=9), "qkv": whole.T if turned else whole}
+        second = {**{name: part.T for name, part in parts.items()}, "norm": first["norm"]}
+        assert match(first, second).same
+        assert_converts(first, second)
+
+
+def test_the_two_biases_of_a_gru_are_one_array_in_keras_and_back() -> None:
+    first = {"bias_ih": drawn(12, seed=1), "bias_hh": drawn(12, seed=2), "w": drawn(12, 5, seed=3)}
+    second = {
+        "bias": np.stack(
+            [np.concatenate([np.split(first[name], 3)[i] for i in (1, 0, 2)]) for name in list(first)[:2]]
+        ),
+        "kernel": np.concatenate([np.split(first["w"], 3)[i] for i in (1, 0, 2)]).T,
+    }
+    for one, other in ((first, second), (second, first)):
+        assert match(one, other).same
+        assert_converts(one, other)
+
+
+def test_columns_behind_a_flatten_in_another_order_are_found() -> None:
+    weight = drawn(10, 4 * 3 * 3, seed=1)
+    flattened = weight.reshape(10, 4, 3, 3).transpose(0, 2, 3, 1).reshape(10, 36)
+    for wanted in (flattened, flattened.T):
+        assert match({"fc": weight}, {"fc": wanted}).same
+        assert_converts({"fc": weight}, {"fc": wanted})
+
+
+def test_heads_that_are_interleaved_are_found() -> None:
+    weight = drawn(3 * 4 * 2, 8, seed=1)
+    interleaved = weight.reshape(3, 4, 2, 8).swapaxes(0, 1).reshape(24, 8)
+    assert_converts({"qkv": weight}, {"qkv": interleaved})
+    assert match({"qkv": weight}, {"qkv": interleaved}).same
+
+
+def test_bfloat16_is_rounded_and_a_small_step_is_another_number() -> None:
+    weight = drawn(40, 40)
+    rounded = torch.from_numpy(weight).bfloat16().float().numpy()
+    assert [one.how for one in match({"w": weight}, {"w": rounded}).matches] == ["rounded"]
+    assert [one.how for one in match({"w": weight}, {"w": weight * 1.0005}).matches] == ["differs"]
+
+
+def test_shared_weights_that_are_kept_once_are_neither_missing_nor_extra() -> None:
+    once = {"embedding": drawn(9, 4), "norm": np.ones(4)}
+    twice = {**once, "head": once["embedding"]}
+    assert match(once, twice).same
+    assert match(twice, once).same
+    assert_converts(once, twice)
+    assert match({**once, "norm2": np.ones(4)}, once).missing == ["norm2"]  # ones are no sign of sharing
+
+
+def test_a_counter_of_batches_is_no_weight() -> None:
+    first = {"bn.weight": drawn(4), "bn.num_batches_tracked": np.array(7)}
+    second = {"gamma": first["bn.weight"]}
+    assert match(first, second).same
+    assert match(second, first).same
+    assert converted(second, first)["bn.num_batches_tracked"] == 0
+
+
+def test_noise_is_no_pickle_to_be_trusted(tmp_path: Path) -> None:
+    (tmp_path / "w.pt").write_bytes(b"<html>not found</html>")
+    with pytest.raises(CannotCompare, match="cannot be read"):
+        read(tmp_path / "w.pt", trust=True)
+
+
+def test_the_state_of_training_in_a_keras_file_is_no_weight(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.weights.h5", "w") as file:
+        for name in ("layers/dense/vars/0", "optimizer/vars/0", "layers/dropout/seed_generator/vars/0"):
+            file[name] = drawn(3)
+    assert list(read(tmp_path / "a.weights.h5")) == ["layers/dense/vars/0"]
+
+
+def test_heads_as_an_axis_of_their_own_are_found_and_back() -> None:
+    projection, output = drawn(3 * 12, 12, seed=1), drawn(12, 12, seed=2)
+    keras = {name: part.T.reshape(12, 3, 4) for name, part in zip("kqv", np.split(projection, 3), strict=True)}
+    first, second = {"in_proj": projection, "out_proj": output}, {**keras, "output": output.T.reshape(3, 4, 12)}
+    for one, other in ((first, second), (second, first), (first, dict(sorted(second.items(), reverse=True)))):
+        assert match(one, other).same
+        assert_converts(one, other)
+
+
+def test_parts_in_any_order_are_joined() -> None:
+    first = {name: drawn(6, 6, seed=i) for i, name in enumerate("kqv")}
+    second = {"qkv": np.concatenate([first[name].T for name in "qkv"]), "in": np.zeros((2, 2))}
+    assert match({**first, "in": np.zeros((2, 2))}, second).same
+    assert_converts({**first, "in": np.zeros((2, 2))}, second)
+
+
+def test_an_array_of_one_number_is_a_number() -> None:
+    assert_converts({"a": np.array([3.5])}, {"a": np.array(3.5)})

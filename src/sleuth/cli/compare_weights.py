@@ -37,15 +37,16 @@ def compare_weights(args: Namespace, outlet: Outlet) -> int:
 def _lines(names: list[str], found: Matching, code: str, written: bool) -> Iterator[str]:
     yield f"{names[0]} and {names[1]}: {_verdict(found)}"
     shown = [one for one in found.matches if one.how != "same" or not one.change.nothing]
-    plain = len(found.matches) - len(shown)
+    plain = [one for one in found.matches if one not in shown]
+    renamed = [one for one in plain if one.sources != (one.name,)]
     if plain:
-        yield f"  {plain} as they are"
+        yield f"  {len(plain)} as they are" + (f", {len(renamed)} of them under another name" if renamed else "")
     yield from (f"  {_told(one)}" for one in shown[:_MOST])
     if len(shown) > _MOST:
         yield f"  and {len(shown) - _MOST} more"
     yield from (f"  missing: {name} of {names[0]} is nowhere in {names[1]}" for name in found.missing[:_MOST])
     yield from (f"  extra: {name} of {names[1]} is made of nothing in {names[0]}" for name in found.extra[:_MOST])
-    if shown and not written:
+    if (shown or renamed) and not written:
         yield ""
         yield code.rstrip()
 
@@ -61,10 +62,13 @@ def _verdict(found: Matching) -> str:
 
 
 def _told(one: Match) -> str:
-    made = " and ".join(one.sources)
+    made = " and ".join(one.sources) + (f" from {one.cut.says()}" if one.how == "cut" and one.cut is not None else "")
     joined = {"joined": " joined", "added": " added up"}.get(one.how, "")
     remark = {"rounded": f" (rounded: off by {one.off:.1g})", "differs": f" (OTHER NUMBERS: off by {one.off:.2g})"}
-    return f"{one.name} = {made}{joined}, {one.change.says()}{remark.get(one.how, '')}"
+    changed = (
+        one.parts[0].says() if len(set(one.parts)) == 1 else one.change.says() if not one.parts else "each changed"
+    )
+    return f"{one.name} = {made}{joined}, {changed}{remark.get(one.how, '')}"
 
 
 def _json(args: Namespace, found: Matching, code: str) -> str:
@@ -79,7 +83,10 @@ def _json(args: Namespace, found: Matching, code: str) -> str:
             "blocks": list(one.change.blocks),
             "axes": list(one.change.axes),
             "flipped": list(one.change.flipped),
-            "shape": list(one.change.shape),
+            "shape": list(one.change.shape or ()),
+            "along": one.change.along,
+            "regrouped": one.change.regrouped,
+            "cut": [one.cut.start, one.cut.end, "last" if one.cut.last else "first"] if one.cut is not None else None,
         }
         for one in found.matches
     ]

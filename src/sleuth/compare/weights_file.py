@@ -31,6 +31,8 @@ def load_weights(path: Path, trust: bool) -> Any:
         with quietly():
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
+        if not saved_by_torch(path):
+            raise CannotCompare(f"{path} cannot be read as a file of torch.save") from None
         if not trust:
             raise CannotCompare(
                 f"{path} holds Python objects, which run code when loaded: --trust, if you know where it is from"
@@ -41,6 +43,13 @@ def load_weights(path: Path, trust: bool) -> Any:
         return python_reference.in_users_words(
             lambda: torch.load(path, map_location="cpu", weights_only=False), f"{path} cannot be loaded"
         )
+
+
+def saved_by_torch(path: Path) -> bool:
+    """A zip file or a pickle; else PyTorch's complaint of unsafe things in it would ask for trust in mere noise."""
+    with path.open("rb") as file:
+        begins = file.read(2)
+    return begins == b"PK" or begins[:1] == b"\x80"
 
 
 def _safetensors(path: Path) -> Any:

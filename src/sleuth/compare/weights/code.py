@@ -13,17 +13,21 @@ def conversion(matching: Matching, second: Mapping[str, Array]) -> str:
     lines = ["import numpy as np", "", "", "def convert(weights):", "    converted = {}"]
     lines += [f"    converted[{one.name!r}] = {_made(one)}{_remark(one)}" for one in matching.matches]
     lines += [f"    # nothing to make {name!r} of: {tuple(second[name].shape)}" for name in matching.extra]
+    lines += [f"    converted[{name!r}] = np.zeros({tuple(second[name].shape)}, int)" for name in matching.counters]
     lines += [f"    # not used: {name!r}" for name in matching.missing]
     return "\n".join([*lines, "    return converted", ""])
 
 
 def _made(one: Match) -> str:
     named = [f"weights[{source!r}]" for source in one.sources]
+    if one.cut is not None and one.parts:
+        made = [part.code(name) for part, name in zip(one.parts, named, strict=True)]
+        return f"np.concatenate([{', '.join(made)}]{', -1' if one.cut.last else ''})"
     if one.how == "joined":
         return one.change.code(f"np.concatenate([{', '.join(named)}])")
     if one.how == "added":
         return one.change.code(f"({' + '.join(named)})")
-    return one.change.code(named[0])
+    return one.change.code(one.cut.code(named[0]) if one.cut is not None else named[0])
 
 
 def _remark(one: Match) -> str:

@@ -3,39 +3,47 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from sleuth.compare.values import Array, in_float64
-from sleuth.compare.weights.changes import Change, changes
+from sleuth.compare.weights.changes import Change, arranged, changes, changes_of_joined
+from sleuth.compare.weights.cutting import Cut, pieces
+from sleuth.compare.weights.regrouping import regroupings
+from sleuth.compare.weights.rounding import rounding
 
-# What float16 leaves of a number, and more.
-_ROUNDED = 2e-3
 _SAMPLE = 4096
 _MOST_PARTS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An array of the second file made of one or more of the first, joined along the first axis or added up."""
+    """An array of the second file made of one or more of the first, joined along the first axis or added up, or of a
+    piece of one. `parts`: what is done to each before they are joined along the axis that `cut` names."""
 
     name: str
     sources: tuple[str, ...]
     change: Change
-    how: Literal["same", "rounded", "joined", "added", "differs"]
+    how: Literal["same", "rounded", "joined", "added", "cut", "differs"]
     off: float = 0.0
+    cut: Cut | None = None
+    parts: tuple[Change, ...] = ()
 
 
 @dataclass(slots=True)
 class Matching:
-    """`missing` are arrays of the first file that the second has no use for, `extra` those it has of its own."""
+    """`missing` are arrays of the first file that the second has no use for, `extra` those it has of its own.
+
+    `counters` are of the second, too, but no weights: they count batches and change nothing that is computed."""
 
     matches: list[Match] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     extra: list[str] = field(default_factory=list)
+    counters: list[str] = field(default_factory=list)
 
     @property
     def same(self) -> bool:
@@ -47,12 +55,22 @@ def match(first: Mapping[str, Array], second: Mapping[str, Array]) -> Matching:
     table = _Table(first, second)
     table.by_numbers()
     table.by_composition()
+    table.by_cutting()
+    table.by_sharing()
     table.by_name()
     found = sorted(table.found.values(), key=lambda one: list(second).index(one.name))
-    used = {source for one in found for source in one.sources}
+    extra = [name for name in second if name not in table.found]
     return Matching(
-        found, [name for name in first if name not in used], [name for name in second if name not in table.found]
+        found,
+        [name for name in table.unused() if not _counts(name)],
+        [name for name in extra if not _counts(name)],
+        [name for name in extra if _counts(name)],
     )
+
+
+def _counts(name: str) -> bool:
+    """PyTorch's batch normalisation counts its batches; nobody else does, and with a momentum nobody reads it."""
+    return name.endswith("num_batches_tracked")
 
 
 class _Table:
@@ -82,8 +100,31 @@ class _Table:
     def by_composition(self) -> None:
         """A fused projection is joined of several; the one bias of Keras's LSTM is the sum of PyTorch's two."""
         for name, array in self._second.items():
-            if name not in self.found and (made := self._composed(name, array)) is not None:
+            if name not in self.found and (made := self._composed(name, array) or self._joined(name, array)):
                 self._take(made)
+
+    def by_cutting(self) -> None:
+        """What the first file keeps fused and the second apart."""
+        for source in self._open():
+            left = {name: array for name, array in self._second.items() if name not in self.found}
+            for name, cut, piece in pieces(self._first[source], left, lambda one, other: _alike("", one, "", other)):
+                self._take(Match(name, (source,), piece.change, "cut", piece.off, cut))
+
+    def by_sharing(self) -> None:
+        """Weights that two layers share are often kept once only."""
+        for name, array in self._second.items():
+            if name not in self.found and not _constant(array):
+                alike = (_alike(source, self._first[source], name, array) for source in sorted(self._used))
+                if (one := next((one for one in alike if one is not None), None)) is not None:
+                    self._take(one)
+
+    def unused(self) -> Iterator[str]:
+        """Of the first file, but for a second copy of what is used."""
+        kept = [self._first[name] for name in self._used]
+        for name in self._open():
+            array = self._first[name]
+            if _constant(array) or not any(np.array_equal(array, one) for one in kept):
+                yield name
 
     def by_name(self) -> None:
         """What is left has other numbers: those of the same size with the most similar names belong together."""
@@ -113,7 +154,8 @@ class _Table:
             parts = [self._first[source] for source in sources]
             joined = np.concatenate(parts) if all(part.shape[1:] == parts[0].shape[1:] for part in parts) else None
             if joined is not None and joined.size == array.size:
-                one = _alike("", joined, name, array)
+                more = changes_of_joined(len(parts), joined.shape, array.shape)
+                one = _alike("", joined, name, array, more if _equal(parts) else ())
                 if one is not None:
                     return Match(name, sources, one.change, "joined")
             if len(parts) == 2 and parts[0].shape == parts[1].shape and parts[0].size == array.size:
@@ -121,6 +163,15 @@ class _Table:
                 if one is not None:
                     return Match(name, sources, one.change, "added")
         return None
+
+    def _joined(self, name: str, array: Array) -> Match | None:
+        """Of arrays anywhere in the first file, each in a layout of its own."""
+        left = {source: self._first[source] for source in self._open()}
+        found = pieces(array, left, lambda piece, source: _alike("", source, "", piece), keep_axis=True)
+        if not found:
+            return None
+        sources, cuts, parts = zip(*found, strict=True)
+        return Match(name, sources, Change(), "joined", cut=cuts[0], parts=tuple(part.change for part in parts))
 
     def _groups(self, array: Array) -> Iterator[tuple[str, ...]]:
         """Neighbours in the first file: nobody tears apart what belongs together."""
@@ -133,25 +184,29 @@ class _Table:
                         yield group
 
 
-def _alike(source: str, ours: Array, name: str, theirs: Array) -> Match | None:
+def _alike(source: str, ours: Array, name: str, theirs: Array, more: Iterable[Change] = ()) -> Match | None:
     """The same numbers in some layout, exactly or as a narrower type keeps them."""
-    scale = float(np.abs(theirs).max()) if theirs.size else 0.0
-    if not _same_numbers(ours, theirs, scale):
+    if ours.size != theirs.size:
         return None
-    for change in changes(ours.shape, theirs.shape):
+    scale = float(np.abs(theirs).max()) if theirs.size else 0.0
+    rounded = rounding(ours, theirs)
+    if not _same_numbers(ours, theirs, scale * rounded):
+        return None
+    regrouped = regroupings(ours, theirs, scale * rounded)
+    for change in itertools.chain(changes(ours.shape, theirs.shape), more, regrouped):
         laid_out = change(ours)
         if laid_out.shape != theirs.shape:
             continue
-        if _apart(laid_out.ravel()[:_SAMPLE], theirs.ravel()[:_SAMPLE], scale) <= _ROUNDED:
+        if _apart(laid_out.ravel()[:_SAMPLE], theirs.ravel()[:_SAMPLE], scale) <= rounded:
             off = _apart(laid_out, theirs, scale)
-            if off <= _ROUNDED:
+            if off <= rounded:
                 return Match(name, (source,), change, "same" if off <= 1e-7 else "rounded", off)
     return None
 
 
-def _same_numbers(ours: Array, theirs: Array, scale: float) -> bool:
+def _same_numbers(ours: Array, theirs: Array, apart: float) -> bool:
     """What does not depend on the layout is the same: a quick look that spares trying every layout."""
-    return bool(np.abs(_moments(ours) - _moments(theirs)).max() <= _ROUNDED * scale)
+    return bool(np.abs(_moments(ours) - _moments(theirs)).max() <= apart + 1e-12 * np.abs(_moments(theirs)).max())
 
 
 def _moments(array: Array) -> Array:
@@ -160,10 +215,19 @@ def _moments(array: Array) -> Array:
     return np.array([array.mean(), np.abs(array).mean(), np.sqrt(np.mean(array**2)), array.min(), array.max()])
 
 
+def _constant(array: Array) -> bool:
+    """Ones and zeros are alike without being the same weight."""
+    return not array.size or bool(array.min() == array.max())
+
+
+def _equal(parts: list[Array]) -> bool:
+    return all(part.shape == parts[0].shape for part in parts)
+
+
 def _nearest(source: str, ours: Array, name: str, theirs: Array) -> Match:
     """With other numbers the layout can only be told by the shapes."""
     scale = float(np.abs(theirs).max()) or 1.0
-    fitting = [change for change in changes(ours.shape, theirs.shape) if not change.flipped and not change.blocks]
+    fitting = arranged(ours.shape, theirs.shape, flips=False)
     best = min(fitting, key=lambda change: _apart(change(ours), theirs, scale))
     return Match(name, (source,), best, "differs", _apart(best(ours), theirs, scale))
 

@@ -56,7 +56,10 @@ def _torch(path: Path, trust: bool) -> dict[str, Array]:
     import torch
 
     from sleuth.compare.reference import as_array
+    from sleuth.compare.weights_file import saved_by_torch
 
+    if not saved_by_torch(path):
+        raise CannotCompare(f"{path} cannot be read as a file of torch.save")
     try:
         loaded: Any = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
@@ -122,12 +125,18 @@ def _arrays_of_h5(source: Any) -> dict[str, Array]:
     found: dict[str, Array] = {}
 
     def visit(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiub":
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiub" and not _of_training(name):
             found[name] = np.asarray(item)
 
     with h5py.File(source, "r") as file:
         file.visititems(visit)
     return found
+
+
+def _of_training(name: str) -> bool:
+    """Keras keeps the optimiser's state and the seeds of dropout beside the weights."""
+    parts = name.split("/")
+    return parts[0] in ("optimizer", "optimizer_weights") or "seed_generator" in parts
 
 
 _READERS = {
