@@ -1,4 +1,5 @@
-"""An exported graph made plain: blocks under `autocast` and `no_grad` opened up, assertions about dtypes left out."""
+"""An exported graph made plain: blocks under `autocast` and `no_grad` opened up, assertions about dtypes left out,
+stacked recurrent layers taken apart."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from typing import Any
 
 import torch
 from torch import fx
+
+from sleuth.compare.stacked import apart
 
 _BLOCKS = ("wrap_with_autocast", "wrap_with_set_grad_enabled")
 
@@ -19,6 +22,7 @@ def plain(module: fx.GraphModule) -> fx.GraphModule:
     for node in list(module.graph.nodes):
         if _insists(node):
             module.graph.erase_node(node)
+    apart(module)
     return module
 
 
