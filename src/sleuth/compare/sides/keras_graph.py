@@ -17,6 +17,7 @@ from sleuth.compare.reference import Reference, as_tensor
 from sleuth.compare.scores import Noise, score
 from sleuth.compare.side import CannotCompare
 from sleuth.compare.sides.keras_as_torch import whole_operations
+from sleuth.compare.sides.keras_mode import inference
 from sleuth.compare.sides.keras_tensors import replaced
 from sleuth.compare.values import Array, Batch
 from sleuth.program import is_users
@@ -34,7 +35,7 @@ class _Called(torch.nn.Module):
         self._arranged = arranged
 
     def forward(self, *tensors: Any) -> Any:
-        return self.model(*self._arranged(list(tensors)), training=False)
+        return self.model(*self._arranged(list(tensors)), **inference(self.model))
 
 
 def reference(

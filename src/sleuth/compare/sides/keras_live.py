@@ -13,6 +13,7 @@ import numpy as np
 from keras.src import backend
 
 from sleuth.compare.side import CannotCompare, Side
+from sleuth.compare.sides.keras_mode import inference
 from sleuth.compare.sides.keras_taps import Taps
 from sleuth.compare.sides.remote_messages import one_line
 from sleuth.compare.values import Array, Batch, Captured, Input, Trained
@@ -35,7 +36,7 @@ def load(path: str | Path, trust: bool = False) -> Any:
 
 
 class LiveKerasSide(Side):
-    """The model as it is, called once with `training=False`."""
+    """The model as it is, called once, in inference mode but for the layers that it keeps in training mode itself."""
 
     def __init__(self, model: Any, title: str = "") -> None:
         self.model = model
@@ -59,7 +60,7 @@ class LiveKerasSide(Side):
     def _called(self, batch: Batch) -> Any:
         tensors = [backend.convert_to_tensor(array) for array in batch]
         try:
-            return self.model(*self._arranged(tensors), training=False)
+            return self.model(*self._arranged(tensors), **inference(self.model))
         except CannotCompare:
             raise
         except Exception as problem:
