@@ -6,8 +6,10 @@ from io import BytesIO
 
 from lxml import etree
 
-from sleuth.study.ingest import dump_row
+from sleuth.study.ingest import dump, dump_row
+from sleuth.study.ingest.choice import Choice, Chooser
 
+SITE = "ai.stackexchange"
 HEAD = b'\xef\xbb\xbf<?xml version="1.0" encoding="utf-8"?>\n<posts>\n'
 WORDS = 'how can the loss be nan when learning rate is small tensor Gödel naïve 数据 <3 a&b "quoted" it\'s'.split()
 
@@ -87,3 +89,17 @@ def read_by_lxml(data, site):
         found.append(dump_row.post_of(dict(element.attrib), site))
         element.clear()
     return found
+
+
+class Stream(BytesIO):
+    done = 0
+
+
+def read(data, choice=None):
+    """What Sleuth reads from it: the posts, and what it puts aside."""
+    chooser = Chooser(choice or Choice())
+    posts, aside = [], []
+    for batch in dump.read(Stream(data), 0, SITE, chooser):
+        posts += chooser.chosen(batch.posts).to_pylist()
+        aside += batch.aside
+    return posts, aside

@@ -1,29 +1,14 @@
-import io
 import random
 
 import pytest
 import small_dump
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from small_dump import SITE, Stream, read
 
 from sleuth.study.ingest import dump, dump_row, prose
 from sleuth.study.ingest.choice import Choice, Chooser
 from sleuth.study.ingest.values import Unfit
-
-SITE = "ai.stackexchange"
-
-
-class Stream(io.BytesIO):
-    done = 0
-
-
-def read(data, choice=None):
-    chooser = Chooser(choice or Choice())
-    posts, aside = [], []
-    for batch in dump.read(Stream(data), 0, SITE, chooser):
-        posts += chooser.chosen(batch.posts).to_pylist()
-        aside += batch.aside
-    return posts, aside
 
 
 @pytest.mark.parametrize("bars", [False, True])

@@ -17,6 +17,7 @@ from sleuth.study.corpus import COLUMNS
 from sleuth.study.ingest import dump_row
 from sleuth.study.ingest.choice import Chooser
 from sleuth.study.ingest.dump_cells import PAD, Cells
+from sleuth.study.ingest.dump_hidden import blanked
 from sleuth.study.ingest.dump_prose import prose
 from sleuth.study.ingest.dump_sieve import Sieve, Sieved
 from sleuth.study.ingest.lines import LONGEST
@@ -32,6 +33,7 @@ _SIFTED_CHUNK = 4 << 20
 # A batch is due now and then, even when nothing passes the sieve.
 _CHUNKS_A_BATCH = 32
 _ROW = b"<row"
+_ANGLE = 60
 _FRAME = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<posts[^>]*>\s*)?(?:</posts>\s*)?", re.DOTALL
 )
@@ -43,8 +45,8 @@ def read(stream: Stream, position: int, site: str, chooser: Chooser) -> Iterator
     if chooser.choice.tags:
         yield from _sifted(chunks, stream, site, chooser)
         return
-    for start, data in chunks:
-        yield _batch(data, site, _Offsets([start], [0]), start + len(data), stream.done)
+    for chunk in chunks:
+        yield _batch(chunk.data, site, _Offsets([chunk.start], [0]), chunk.end, stream.done, chunk.angles)
 
 
 def _keep_freed_memory() -> None:
@@ -54,35 +56,63 @@ def _keep_freed_memory() -> None:
     np.empty(24 << 20, np.uint8)
 
 
-def _chunks(stream: Stream, position: int, size: int) -> Iterator[tuple[int, bytes]]:
-    """Chunks end where a row begins: a raw `<` stands nowhere else."""
+@dataclass(frozen=True)
+class _Chunk:
+    """Whole rows, where in the source they begin, and where in them every `<` is."""
+
+    start: int
+    data: bytes
+    angles: Array
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.data)
+
+
+def _chunks(stream: Stream, position: int, size: int) -> Iterator[_Chunk]:
+    """Chunks end where a row begins: a raw `<` stands nowhere else, but for what is hidden between rows."""
     rest = b""
     while True:
         piece, damage = filled(stream, size)
         if damage:
-            yield position, rest + piece
+            yield _chunk(position, rest + piece)[0]
             raise damage
         if not piece:
             break
         # The piece is large: it is copied once, together with the rest before it.
         end = piece.rfind(_ROW, 1)
-        if end <= 0:
-            end = len(piece) if len(rest) + len(piece) > LONGEST else 0
-        if end:
-            yield position, b"".join((rest, memoryview(piece)[:end]))
-            position, rest = position + len(rest) + end, piece[end:]
-        else:
+        too_long = len(rest) + len(piece) > LONGEST
+        if end <= 0 and not too_long:
             rest += piece
+            continue
+        end = end if end > 0 else len(piece)
+        chunk, sure = _chunk(position, b"".join((rest, memoryview(piece)[:end])))
+        rest = piece[end:]
+        if sure < len(chunk.data) and not too_long:
+            rest = chunk.data[sure:] + rest
+            chunk = _Chunk(position, chunk.data[:sure], chunk.angles[chunk.angles < sure])
+        if chunk.data:
+            yield chunk
+        position = chunk.end
     if rest:
-        yield position, rest
+        yield _chunk(position, rest)[0]
 
 
-def _sifted(chunks: Iterator[tuple[int, bytes]], stream: Stream, site: str, chooser: Chooser) -> Iterator[Batch]:
+def _chunk(position: int, data: bytes) -> tuple[_Chunk, int]:
+    """And up to where it is known what is hidden in it."""
+    angles = np.flatnonzero(np.frombuffer(data, np.uint8) == _ANGLE)
+    shown, sure = blanked(data, angles)
+    if shown is not data:
+        angles = np.flatnonzero(np.frombuffer(shown, np.uint8) == _ANGLE)
+    return _Chunk(position, shown, angles), sure
+
+
+def _sifted(chunks: Iterator[_Chunk], stream: Stream, site: str, chooser: Chooser) -> Iterator[Batch]:
     """Rows that pass are gathered until there are enough of them to be worth a call."""
     sieve, passed, end = Sieve(chooser), Sieved(), 0
-    for start, data in chunks:
-        sieve.sift(data, start, passed)
-        end = start + len(data)
+    for chunk in chunks:
+        sieve.sift(chunk.data, chunk.start, chunk.angles, passed)
+        end = chunk.end
         if passed.size >= _CHUNK // 2 or passed.chunks >= _CHUNKS_A_BATCH:
             yield _of_sieved(passed, site, end, stream.done)
             passed = Sieved()
@@ -110,9 +140,8 @@ class _Offsets:
         return self.offsets[part] + place - self.starts[part] if self.starts else 0
 
 
-def _batch(data: bytes, site: str, offsets: _Offsets, position: int, done: int) -> Batch:
-    chunk = bytearray().join((data, bytes(PAD)))
-    cells = Cells(chunk)
+def _batch(data: bytes, site: str, offsets: _Offsets, position: int, done: int, angles: Array | None = None) -> Batch:
+    cells = Cells(bytearray().join((data, bytes(PAD))), angles)
     aside = []
     before = data[: cells.starts[0]] if len(cells.starts) else data
     if before and not _FRAME.fullmatch(before):

@@ -36,11 +36,13 @@ class Spans:
 class Cells:
     """The usual rows of a chunk and their values; `unusual` says which of its rows are not among them."""
 
-    def __init__(self, chunk: bytearray) -> None:
+    def __init__(self, chunk: bytearray, angles: Array | None = None) -> None:
+        """`angles` says where every `<` is, where that is known already."""
         self.chunk = chunk
         self.buffer = np.frombuffer(chunk, np.uint8)
         self.words = view(chunk)
-        angles = np.flatnonzero(self.buffer == 60)
+        if angles is None:
+            angles = np.flatnonzero(self.buffer == 60)
         is_row = (self.words[angles] & U64(0xFFFFFFFF)) == word(b"<row")
         is_row &= (self.buffer[angles + 4] <= 32) | (self.buffer[angles + 4] == 47)
         self.starts = angles[is_row]

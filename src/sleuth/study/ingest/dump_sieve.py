@@ -38,8 +38,9 @@ class Sieve:
         # Questions that passed; whether they are kept the chooser will say, when they have been parsed.
         self._passed = Chooser(chooser.choice)
 
-    def sift(self, data: bytes, position: int, into: Sieved) -> None:
-        heads = _Heads(data)
+    def sift(self, data: bytes, position: int, angles: Array, into: Sieved) -> None:
+        """`angles` says where every `<` of the data is."""
+        heads = _Heads(data, angles)
         passes = np.ones(len(heads.starts), bool)
         questions = np.flatnonzero(heads.kind == _QUESTION)
         passes[questions] = self._tagged(data, heads.starts[questions], heads.ends[questions])
@@ -84,9 +85,8 @@ class Sieve:
 class _Heads:
     """`<row Id="7" PostTypeId="2" ParentId="3"` of every row, as far as it is written just so."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, angles: Array) -> None:
         self._buffer = np.frombuffer(data, np.uint8)
-        angles = np.flatnonzero(self._buffer == 60)
         is_row = angles + len(_PAD) <= len(data)
         near_end = [place for place in angles[~is_row].tolist() if data[place : place + 4] == b"<row"]
         angles = angles[is_row]
