@@ -44,6 +44,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="WHAT=NAME",
         help="the column of that name holds this: created=date; may be repeated",
     )
+    parser.add_argument(
+        "--encoding", metavar="NAME", default="", help="of text that is not UTF-8, such as cp1252 (default: as it says)"
+    )
     parser.add_argument("--anew", action="store_true", help="begin afresh, whatever an earlier run left in the folder")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to tell what was done")
     which = parser.add_argument_group("which posts (default: all; an answer goes with its question)")
@@ -76,13 +79,15 @@ def _ingest(args: Namespace, into: Path, tags: tuple[str, ...], quiet: bool = Fa
 
     from sleuth.cli.progress import Progress
     from sleuth.cli.streams import complain, remark
-    from sleuth.study.ingest import folder, run, sources
+    from sleuth.study.ingest import folder, run, sources, streams
 
     choice, columns = _choice(args, tags), _columns(args.column)
+    if args.encoding and not streams.is_encoding(args.encoding):
+        raise Refusal(f"--encoding {args.encoding}: there is no such encoding; cp1252, latin-1 and gb18030 are some")
     try:
         found = []
         for path in args.sources:
-            here, others = sources.find(Path(path), args.site, columns)
+            here, others = sources.find(Path(path), args.site, columns, args.encoding)
             found += here
             for line in others:
                 remark(f"sleuth: left out: {line}")
@@ -141,13 +146,25 @@ def _select(args: Namespace, taken_in: Path) -> int:
 
 def _choice(args: Namespace, tags: tuple[str, ...]) -> Choice:
     from sleuth.study.ingest.choice import Choice
-    from sleuth.study.ingest.values import Unfit, time_ms
 
-    try:
-        since, until = time_ms(args.since, "--since"), time_ms(args.until, "--until")
-    except Unfit as error:
-        raise Refusal(f"{error}; write a day such as 2018-12-31") from None
+    if not all(tags):
+        raise Refusal("--tag takes the name of a tag, not nothing")
+    since, until = _day_ms("--since", args.since), _day_ms("--until", args.until)
+    if since is not None and until is not None and since > until:
+        raise Refusal(f"--since {args.since} is after --until {args.until}: no post can be both")
     return Choice(tags, since, None if until is None else until + _DAY_MS)
+
+
+def _day_ms(option: str, value: str | None) -> int | None:
+    from datetime import date, datetime, timezone
+
+    if value is None:
+        return None
+    try:
+        day = date.fromisoformat(value)
+    except ValueError:
+        raise Refusal(f"{option} is not a time: {value!r}; write a day such as 2018-12-31") from None
+    return int(datetime(day.year, day.month, day.day, tzinfo=timezone.utc).timestamp()) * 1000
 
 
 def _columns(asked: list[str]) -> dict[str, str]:

@@ -92,10 +92,13 @@ def _time(record: dict[str, Any], *names: str) -> int | None:
 
 def _reactions(record: dict[str, Any]) -> int | None:
     reactions = record.get("reactions")
-    return whole(reactions.get("total_count"), "total_count") if isinstance(reactions, dict) else None
+    return _count(reactions, "total_count") if isinstance(reactions, dict) else None
 
 
 def _count(value: Any, what: str) -> int | None:
+    """Of a list, or as one of the interfaces has counted."""
+    if isinstance(value, dict):
+        value = value.get("total_count", value.get("totalCount"))
     return len(value) if isinstance(value, list) else whole(value, what)
 
 

@@ -6,8 +6,9 @@ import codecs
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
-from sleuth.study.ingest.lines import LONGEST, lines
+from sleuth.study.ingest.lines import LONGEST, NOT_UTF8, WHY_NOT_UTF8, lines
 from sleuth.study.ingest.rows import Item
 from sleuth.study.ingest.shapes import records_in
 from sleuth.study.ingest.streams import Stream
@@ -15,17 +16,17 @@ from sleuth.study.ingest.streams import Stream
 _PIECE = 1 << 20
 _IN_SIGHT = 4096
 _DECODER = json.JSONDecoder()
-_BETWEEN = re.compile(r"[\s,\]\ufeff]*")
+_BETWEEN = re.compile(r"[\s,\]}\ufeff]*")
 _LIST = re.compile(r"\[|\{\s*\"(?:items|nodes|data)\"\s*:\s*\[")
-# What remains of a page after its list.
-_AFTER_LIST = re.compile(r"(?:\"[\w-]+\"\s*:\s*(?:\"[^\"]*\"|[\w.+-]+)\s*,?\s*)*\}")
+# Where a value stands alone, this is what a page has behind its list: how many more there are, and the like.
+_NAME = re.compile(r"\"(?:[^\"\\]|\\.)*\"\s*:\s*")
 # Where a next record may begin after a broken one.
 _NEXT = re.compile(r"(?:\n|\},)\s*(?=[{\[])")
 
 
 def read_lines(stream: Stream, position: int) -> Iterator[Item]:
     for line in lines(stream, position):
-        text = line.data.decode("utf-8", "replace")
+        text = line.data.decode("utf-8", "surrogateescape")
         if line.cut:
             yield Item(line.start, line.end, stream.done, why="the line is too long", text=text)
         elif text.strip():
@@ -39,19 +40,29 @@ def _records(text: str, start: int, end: int, done: int) -> Iterator[Item]:
     except (ValueError, RecursionError) as error:
         yield Item(start, end, done, why=f"not JSON: {_said(error)}", text=text)
         return
-    for record in records[:-1]:
-        yield Item(start, start, done, record)
-    if records:
-        yield Item(start, end, done, records[-1])
+    yield from _items(records, text, start, end, done)
+
+
+def _items(records: list[Any], text: str, start: int, end: int, done: int) -> Iterator[Item]:
+    """The records that this text holds."""
+    is_utf8 = text.isascii() or not NOT_UTF8.search(text)
+    for number, record in enumerate(records, 1):
+        behind = end if number == len(records) else start
+        if is_utf8 or not NOT_UTF8.search(written := json.dumps(record, ensure_ascii=False)):
+            yield Item(start, behind, done, record)
+        else:
+            yield Item(start, behind, done, why=WHY_NOT_UTF8, text=written)
 
 
 def read_values(stream: Stream, position: int) -> Iterator[Item]:
     """Values that may go over many lines, in lists that may be larger than the memory."""
     window = _Window(stream, position)
     while window.more_than_blanks():
-        frame = _LIST.match(window.text, window.at) or _AFTER_LIST.match(window.text, window.at)
-        if frame:
+        if frame := _LIST.match(window.text, window.at):
             window.go_to(frame.end())
+        elif name := _NAME.match(window.text, window.at):
+            window.go_to(name.end())
+            yield from (item for item in _value(window) if item.why)
         else:
             yield from _value(window)
 
@@ -67,12 +78,9 @@ def _value(window: _Window) -> Iterator[Item]:
             if isinstance(error, RecursionError) or not window.grow():
                 yield _skipped(window, error)
                 return
+    text = window.text[window.at : end]
     window.go_to(end)
-    records = records_in(value)
-    for record in records[:-1]:
-        yield Item(start, start, window.done, record)
-    if records:
-        yield Item(start, window.position, window.done, records[-1])
+    yield from _items(records_in(value), text, start, window.position, window.done)
 
 
 def _skipped(window: _Window, error: Exception) -> Item:

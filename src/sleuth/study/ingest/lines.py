@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ _PIECE = 1 << 20
 # A line that goes on for longer is no row of anything; it must not fill the memory.
 LONGEST = 64 << 20
 BOM = b"\xef\xbb\xbf"
+# What bytes become, decoded with "surrogateescape", that are not UTF-8.
+NOT_UTF8 = re.compile("[\udc80-\udcff]")
+WHY_NOT_UTF8 = "it is not UTF-8 (--encoding says what it is)"
 
 
 @dataclass(frozen=True)
@@ -23,11 +27,11 @@ class Line:
     cut: bool = False
 
 
-def lines(stream: Stream, position: int) -> Iterator[Line]:
-    """Every line from the position on, where the stream stands."""
+def lines(stream: Stream, position: int, mark: bytes = b"\n") -> Iterator[Line]:
+    """Every line from the position on, where the stream stands; the mark is what ends a line."""
     rest = b""
     while piece := stream.read(_PIECE):
-        *whole, last = piece.split(b"\n")
+        *whole, last = piece.split(mark)
         if not whole:
             rest += piece
             if len(rest) > LONGEST:

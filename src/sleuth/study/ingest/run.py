@@ -22,6 +22,7 @@ from sleuth.study.ingest.streams import Damaged, Stream, open_at
 # A part is confirmed when it holds this much, or when the source was read so many times further without filling it.
 PART_BYTES = 96 << 20
 _WITHOUT_FILLING = 8
+_TO_BE_THE_SAME = ("path", "print", "site", "columns", "encoding")
 
 Told = Callable[[int, int], None]
 
@@ -45,7 +46,10 @@ def ingest(
     try:
         for source, state in zip(sources, manifest["sources"], strict=True):
             if not state["finished"]:
-                _take_in(source, state, corpus, Chooser(choice), seen, part_bytes, partial(_further, tell, done, total))
+                known = seen if _may_come_twice(source, sources) else None
+                _take_in(
+                    source, state, corpus, Chooser(choice), known, part_bytes, partial(_further, tell, done, total)
+                )
             done += source.size
         manifest["finished"] = True
         corpus.confirm()
@@ -64,8 +68,7 @@ def _manifest(sources: list[Source], into: Path, choice: Choice) -> dict[str, An
     manifest = folder.found_in(into)
     if manifest is None:
         return folder.empty_manifest(states, choice.as_data())
-    same = [{name: state[name] for name in ("path", "print", "site", "columns")} for state in states]
-    was = [{name: state.get(name) for name in ("path", "print", "site", "columns")} for state in manifest["sources"]]
+    same, was = [_same(state) for state in states], [_same(state) for state in manifest["sources"]]
     if same != was:
         changed = [state["path"] for state in same if state["path"] in {old["path"] for old in was}]
         what = f"{changed[0]} has changed since" if changed and len(same) == len(was) else "it was of other sources"
@@ -75,12 +78,18 @@ def _manifest(sources: list[Source], into: Path, choice: Choice) -> dict[str, An
     return manifest
 
 
+def _same(state: dict[str, Any]) -> dict[str, Any]:
+    """What must be as it was for a run to go on."""
+    return {"encoding": "", **{name: state.get(name) for name in _TO_BE_THE_SAME if name in state}}
+
+
 def _state(source: Source) -> dict[str, Any]:
     return {
         "path": str(source.path.absolute()),
         "format": source.format,
         "site": source.site,
         "columns": dict(source.columns),
+        "encoding": source.encoding,
         "bytes": source.size,
         "print": source.print_of_it,
         "position": 0,
@@ -96,7 +105,7 @@ def _take_in(
     state: dict[str, Any],
     corpus: folder.Folder,
     chooser: Chooser,
-    seen: Seen,
+    seen: Seen | None,
     part_bytes: int,
     tell: Callable[[int], None],
 ) -> None:
@@ -104,8 +113,7 @@ def _take_in(
         _remember_kept(chooser, corpus, source)
     done = None
     for batch in _batches(source, state, chooser):
-        # The ids of a dump are its own; anything else may come twice.
-        once = batch.posts if source.format == "dump" else seen.fresh(batch.posts)
+        once = batch.posts if seen is None else seen.fresh(batch.posts)
         posts = chooser.chosen(once)
         left_out = batch.left_out + len(once) - len(posts)
         corpus.add(posts, batch.aside, source.name)
@@ -132,7 +140,7 @@ def _batches(source: Source, state: dict[str, Any], chooser: Chooser) -> Iterato
         yield from gathered(tables.read_parquet(source, position), row)
         return
     try:
-        stream = open_at(source.path, source.packing, source.member, position)
+        stream = open_at(source.path, source.packing, source.member, position, source.encoding)
     except Damaged as error:
         raise CannotIngest(f"{source.path}: {error}") from None
     try:
@@ -165,10 +173,17 @@ def _record(source: Source, value: Any, start: int) -> Iterator[Any]:
     return shapes.posts_of(value, source.site, start, source.columns)
 
 
+def _may_come_twice(source: Source, sources: list[Source]) -> bool:
+    """Within one dump an id is there once. Pages of an API overlap; so do two dumps of a site, or its archive and what
+    was unpacked from it."""
+    others = [other for other in sources if other is not source]
+    return source.format != "dump" or any(other.format != "dump" or other.site == source.site for other in others)
+
+
 def _seen(sources: list[Source], corpus: folder.Folder) -> Seen:
     """With what an earlier run has confirmed."""
     seen = Seen()
-    if any(source.format != "dump" for source in sources):
+    if any(_may_come_twice(source, sources) for source in sources):
         for part in corpus.manifest["parts"]:
             seen.fresh(pq.read_table(corpus.path / POSTS / part["file"], columns=["key"]))
     return seen

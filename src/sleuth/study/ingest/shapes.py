@@ -32,8 +32,21 @@ def records_in(value: Any) -> list[Any]:
     """A page's records, or the record itself."""
     if isinstance(value, list):
         return value
+    if isinstance(value, dict) and isinstance(value.get("data"), dict):
+        return _of_graphql(value["data"]) or [value]
     if isinstance(value, dict):
         for name in _LISTS:
             if isinstance(value.get(name), list):
                 return list(value[name])
     return [value]
+
+
+def _of_graphql(data: Any) -> list[Any]:
+    """The records of every connection, however deep in the answer; those within a record are its own."""
+    if not isinstance(data, dict):
+        return []
+    if isinstance(data.get("nodes"), list):
+        return list(data["nodes"])
+    if isinstance(data.get("edges"), list):
+        return [edge.get("node") if isinstance(edge, dict) else edge for edge in data["edges"]]
+    return [record for inner in data.values() for record in _of_graphql(inner)]

@@ -35,24 +35,26 @@ class Source:
     print_of_it: str
     member: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    # Nothing: as the file itself has it.
+    encoding: str = ""
 
     @property
     def name(self) -> str:
         return str(self.path)
 
 
-def find(path: Path, site: str | None, asked: Mapping[str, str]) -> tuple[list[Source], list[str]]:
+def find(path: Path, site: str | None, asked: Mapping[str, str], encoding: str = "") -> tuple[list[Source], list[str]]:
     """The sources at a path, and a line for each file in a folder that is none. Raises CannotIngest."""
     if not path.exists():
         raise CannotIngest(f"there is no {path}")
     if not path.is_dir():
-        found = _recognise(path, site, asked)
+        found = _recognise(path, site, asked, encoding)
         if isinstance(found, str):
             raise CannotIngest(f"{path} {found}")
         return [found], []
     sources, others = [], []
     for file in sorted(file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")):
-        found = _recognise(file, site, asked)
+        found = _recognise(file, site, asked, encoding)
         if isinstance(found, str):
             others.append(f"{file} {found}")
         else:
@@ -62,29 +64,29 @@ def find(path: Path, site: str | None, asked: Mapping[str, str]) -> tuple[list[S
     return sources, others
 
 
-def _recognise(path: Path, site: str | None, asked: Mapping[str, str]) -> Source | str:
+def _recognise(path: Path, site: str | None, asked: Mapping[str, str], encoding: str) -> Source | str:
     """The source that a file is, or why it is none."""
     try:
-        return _opened(path, site, asked)
+        return _opened(path, site, asked, encoding)
     except streams.Damaged as error:
         return f"cannot be read: {error}"
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
 
 
-def _opened(path: Path, site: str | None, asked: Mapping[str, str]) -> Source | str:
+def _opened(path: Path, site: str | None, asked: Mapping[str, str], encoding: str) -> Source | str:
     suffix, packing, member = path.suffix.lower(), "", None
     if suffix == ".gz":
         packing, suffix = "gz", Path(path.stem).suffix.lower()
     elif suffix == ".7z":
         packing, suffix = "7z", ".xml"
-        member = next((name for name in streams.members(path) if Path(name).name.lower() == "posts.xml"), None)
+        member = next((name for name in streams.members(path) if name.lower().endswith("posts.xml")), None)
         if member is None:
             return "holds no Posts.xml"
     if suffix == ".parquet" and not packing:
         form = _parquet(path, asked)
     else:
-        stream = streams.open_at(path, packing, member, 0)
+        stream = streams.open_at(path, packing, member, 0, encoding)
         try:
             form = _format(suffix, streams.head(stream, _HEAD), asked)
         finally:
@@ -93,7 +95,7 @@ def _opened(path: Path, site: str | None, asked: Mapping[str, str]) -> Source | 
         return form[1:]
     size = streams.member_size(path, member) if member else path.stat().st_size
     site = site or site_named_in(path.name) or site_named_in(str(path.absolute().parent)) or ANY_SITE
-    return Source(path, form, packing, site, size, _print_of(path), member, dict(asked))
+    return Source(path, form, packing, site, size, _print_of(path), member, dict(asked), encoding)
 
 
 def _format(suffix: str, head: bytes, asked: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ import codecs
 import gzip
 import lzma
 import queue
+import re
 import threading
 import zlib
 from collections.abc import Callable
@@ -16,6 +17,11 @@ from typing import Any, Protocol
 _PIECE = 1 << 20
 # How many pieces the unpacking thread may be ahead: bounds memory, whatever the archive holds.
 _AHEAD = 16
+# An XML declaration is within these.
+_LOOKED_AT = 256
+_DECLARED = re.compile(rb"\s*<\?xml[^>]*?\bencoding\s*=\s*[\"']([\w.:-]+)[\"']")
+# Whoever wrote them in a declaration that can be read as it stands has written something else.
+_NOT_DECLARED_SO = ("utf-8", "ascii", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
 
 
 class Damaged(Exception):
@@ -33,22 +39,49 @@ class Stream(Protocol):
     def close(self) -> None: ...
 
 
-def open_at(path: Path, packing: str, member: str | None, position: int) -> Stream:
-    """The unpacked bytes from this position on, as UTF-8."""
+def open_at(path: Path, packing: str, member: str | None, position: int, encoding: str = "") -> Stream:
+    """The unpacked bytes from this position on, as UTF-8. Without an encoding, the one the file itself names."""
     if packing == "7z":
         stream: Stream = _Member(path, member or "")
     elif packing == "gz":
         stream = _Gzip(path)
     else:
         stream = _Plain(path)
-    start = head(stream, 2)
-    recoded = start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    if isinstance(stream, _Plain) and not recoded:
+    start = head(stream, _LOOKED_AT)
+    encoding = encoding or _encoding_of(start)
+    if isinstance(stream, _Plain) and not encoding:
         stream.go_to(position)
         return stream
-    stream = _Recoded(stream, start) if recoded else _PutBack(stream, start)
+    stream = _Recoded(stream, start, encoding) if encoding else _PutBack(stream, start)
     _skip(stream, position)
     return stream
+
+
+def is_encoding(name: str) -> bool:
+    """Whether text can be read by it."""
+    try:
+        "a".encode(name)
+    except (LookupError, ValueError):
+        return False
+    return True
+
+
+def _encoding_of(start: bytes) -> str:
+    """By the first bytes, or as an XML declaration has it; nothing for UTF-8. Raises Damaged."""
+    if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "utf-32" if start[:4] == codecs.BOM_UTF32_LE else "utf-16"
+    # An export begins with a letter or a mark of ASCII.
+    if start[:1] != b"\0" and start[1:2] == b"\0":
+        return "utf-16-le"
+    if start[:1] == b"\0" and start[1:2] != b"\0":
+        return "utf-16-be"
+    declared = _DECLARED.match(start)
+    if declared is None:
+        return ""
+    name = declared.group(1).decode()
+    if not is_encoding(name):
+        raise Damaged(f"it is in an unknown encoding, {name}")
+    return "" if codecs.lookup(name).name in _NOT_DECLARED_SO else name
 
 
 def head(stream: Stream, count: int) -> bytes:
@@ -85,6 +118,8 @@ def members(path: Path) -> list[str]:
     try:
         with py7zr.SevenZipFile(path) as archive:
             return [entry.filename for entry in archive.list() if not entry.is_directory]
+    except py7zr.exceptions.PasswordRequired:
+        raise Damaged("it is locked with a password") from None
     except (py7zr.exceptions.ArchiveError, lzma.LZMAError, EOFError, OSError, ValueError, TypeError) as error:
         raise Damaged(f"not a 7z archive that can be read: {error}") from None
 
@@ -157,6 +192,9 @@ class _Member:
             self._put(None)
         except _Left:
             return
+        except py7zr.exceptions.PasswordRequired:
+            with suppress(_Left):
+                self._put(Damaged("it is locked with a password"))
         # Damage surfaces as almost anything: LZMAError, EOFError, ValueError, an archive error of py7zr's own.
         except Exception as error:
             with suppress(_Left):
@@ -174,6 +212,8 @@ class _Member:
         if not self._rest and not self._ended:
             piece = self._pieces.get()
             self._ended = not isinstance(piece, bytes)
+            if isinstance(piece, Damaged):
+                raise piece
             if isinstance(piece, BaseException):
                 raise Damaged(f"the 7z data is damaged here: {piece or type(piece).__name__}")
             self._rest = piece or b""
@@ -243,17 +283,16 @@ class _PutBack:
 
 
 class _Recoded(_PutBack):
-    """UTF-16 becomes UTF-8."""
+    """Another encoding becomes UTF-8."""
 
-    def __init__(self, stream: Stream, head: bytes) -> None:
-        super().__init__(stream, b"")
-        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
-        self._decoder.decode(head)
+    def __init__(self, stream: Stream, head: bytes, encoding: str) -> None:
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        super().__init__(stream, self._decoder.decode(head).encode("utf-8", "replace"))
 
     def read(self, count: int) -> bytes:
         while not self._head:
             raw = self._stream.read(_PIECE)
-            self._head = self._decoder.decode(raw, final=not raw).encode("utf-8")
+            self._head = self._decoder.decode(raw, final=not raw).encode("utf-8", "replace")
             if not raw:
                 break
         given, self._head = self._head[:count], self._head[count:]

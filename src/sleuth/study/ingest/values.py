@@ -15,6 +15,7 @@ _LARGEST = 2**63 - 1
 _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9}))?)? ?(Z|UTC|[+-]\d\d:?\d\d)?\Z", re.ASCII
 )
+_MONTH = re.compile(r"((?:1[89]|2\d)\d\d)(-\d\d)?(?:\.0+)?", re.ASCII)
 _NUMBER = re.compile(r"([+-]?\d{1,19})(?:\.0+)?", re.ASCII)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Sites whose posts are known by a short name; all others by the name of the site.
@@ -34,6 +35,11 @@ def text_of(value: Any) -> str | None:
     """A string that can be stored: halves of surrogate pairs, which only JSON can carry, are replaced."""
     if value is None:
         return None
+    if isinstance(value, bytes):
+        # Parquet files of many programs do not say that their texts are texts.
+        value = value.decode("utf-8", "replace")
+    elif isinstance(value, (dict, list, tuple)):
+        raise Unfit(f"it has {'a list' if not isinstance(value, dict) else 'an object'} where a text should be")
     text = value if isinstance(value, str) else str(value)
     return _SURROGATES.sub("\ufffd", text) if not text.isascii() else text
 
@@ -56,6 +62,9 @@ def time_ms(value: Any, what: str) -> int | None:
     if isinstance(value, datetime):
         aware = value if value.tzinfo else value.replace(tzinfo=timezone.utc)
         return (aware - _EPOCH) // _MILLISECOND
+    if (alone := _MONTH.fullmatch(str(value).strip())) is not None:
+        # A year or a month is its beginning; as a count of seconds it would be half an hour of 1970.
+        value = f"{alone.group(1)}{alone.group(2) or '-01'}-01"
     if isinstance(value, (int, float)) or str(value).strip().isdigit():
         number = float(value)
         if abs(number) > _LARGEST:
@@ -79,6 +88,8 @@ def _milliseconds(found: re.Match[str], what: str) -> int:
 
 def tags_of(value: Any) -> list[str]:
     """`<a><b>` and `|a|b|` as dumps write them, `a;b`, `a, b`, a list of strings or of labels with names."""
+    if isinstance(value, dict) and "nodes" in value:
+        value = value["nodes"]
     if value is None or value != value:
         return []
     if not isinstance(value, str):
