@@ -9,6 +9,7 @@ from typing import Any
 import ibis
 
 from sleuth.study import engine
+from sleuth.study.asked import is_asked
 from sleuth.study.corpus import Corpus
 from sleuth.study.published import Study
 from sleuth.study.schemes import ROLES, Settled, of_one_source, role_of
@@ -125,7 +126,7 @@ def _with_labels(material: Material, settled: Settled, posts: Any) -> Material:
 
 def _subjects(posts: Any, frameworks: Iterable[str]) -> Any:
     is_answer = posts.kind_of_post.fill_null(OTHER) == "answer"
-    asked = posts.filter(~is_answer)
+    asked = posts.filter(is_asked(posts))
     answers = posts.filter(is_answer & posts.id.notnull())
     # One row an answer, even where a corpus has it twice: a join must not multiply the questions.
     answers = answers.group_by(answer_site=answers.site, answer_id=answers.id).aggregate(

@@ -59,3 +59,8 @@ def test_a_name_that_is_none_is_refused_with_the_list():
 def test_an_analysis_file_holds_one_analysis_and_is_short():
     for path in Path(analyses.__file__).parent.glob("[a-z]*.py"):
         assert path.read_text(encoding="utf-8").count("def analyse(") == 1
+
+
+def test_an_analysis_of_two_schemes_that_no_source_has_both_of_names_them():
+    by_both = analyses._unfilled(analyses.load_analysis("kind_by_root_cause"), "")
+    assert by_both == "no source labels its posts by both kind and root-cause"

@@ -17,6 +17,7 @@ import synthetic
 from sleuth.cli import main
 from sleuth.study import corpus as corpora
 from sleuth.study import engine
+from sleuth.study.classify.texts import batches_of
 from sleuth.study.corpus import Corpus
 from sleuth.study.label import sizes
 from sleuth.study.label.sample import Sample, as_json, deal_of, draw, read_sample, write_sample
@@ -37,7 +38,9 @@ def duckdb() -> Any:
 
 def _rows(corpus: Corpus) -> list[dict[str, Any]]:
     rows = [row for part in corpus.parts for row in pq.read_table(part).to_pylist()]
-    return [row for row in rows if row["kind_of_post"] != "answer"]
+    return [
+        row for row in rows if row["kind_of_post"] in ("question", "issue", "pull-request", "commit") or row["title"]
+    ]
 
 
 def _tiny(folder: Path, keys: list[str], tags: list[list[str]] | None = None) -> Corpus:
@@ -251,3 +254,23 @@ def test_the_command_draws_no_empty_sample(tmp_path: Path, capsys: pytest.Captur
     assert main(["study", "sample", str(empty.folder), "--into", str(into)]) == 2
     assert capsys.readouterr().err == f"sleuth: there is no post to draw in {empty.folder}\n"
     assert not into.exists()
+
+
+def test_a_page_that_explains_a_tag_is_not_drawn_and_one_with_a_title_is(tmp_path: Path, duckdb: Any) -> None:
+    table = synthetic.posts(20)
+    kinds = pa.array(["other", "other", "answer", *["question"] * 17], pa.string())
+    titles = pa.array([None, "A page", None, *["How?"] * 17], pa.string())
+    for name, column in (("kind_of_post", kinds), ("title", titles)):
+        table = table.set_column(table.schema.get_field_index(name), name, column)
+    made = synthetic.write(tmp_path / "posts", 20)
+    pq.write_table(table, made.parts[0])
+    drawn = {post.key for post in draw(duckdb, made, deal_of("proportional", 100)).posts}
+    assert drawn == set(table["key"].to_pylist()[1:2] + table["key"].to_pylist()[3:])
+    assert {key for batch in batches_of(made.folder) for key, _ in batch} == drawn
+
+
+def test_strata_that_are_numbers_come_by_their_size(corpus: Corpus, duckdb: Any) -> None:
+    names = [stratum.name for stratum in draw(duckdb, corpus, deal_of("proportional", 50), by="answers").strata]
+    numbers = [int(name) for name in names if name != "unknown"]
+    assert numbers == sorted(numbers)
+    assert len(numbers) > 2

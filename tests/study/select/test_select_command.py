@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,8 @@ def test_list_and_show_print_what_there_is(capsys: pytest.CaptureFixture[str]) -
         ("{posts} --since soon", "created.since takes a day such as 2018-12-31, not 'soon'"),
         ("{posts} --preset bugs --into {posts} --force", "is the corpus to select from"),
         ("{posts} --preset bugs --into {posts}/posts --force", "is there already, and is not a corpus"),
-        ("{posts} --preset bugs --engine spark://127.0.0.1:1", "no Spark master answers at 127.0.0.1:1"),
+        ("{posts} --kind quest", "there is no kind 'quest'; there are question, answer, issue"),
+        ("{posts} --since 2020-01-02 --until 2020-01-01", "created: since 2020-01-02 is after until 2020-01-01"),
     ],
 )
 def test_a_refusal_is_one_line_and_status_2(
@@ -111,3 +113,20 @@ def test_a_refusal_is_one_line_and_status_2(
     assert printed.out == ""
     assert line in printed.err
     assert printed.err.count("\n") == 1
+
+
+def test_a_port_that_nobody_listens_at_is_told_as_such(posts: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert run(posts, "--preset", "bugs", "--engine", f"spark://127.0.0.1:{port}") == 2
+    printed = capsys.readouterr()
+    assert f"no Spark master answers at 127.0.0.1:{port}" in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_the_funnel_says_and_where_all_tags_are_asked_for(posts: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(posts, "--all-tags", "keras", "--all-tags", "gpu", "--tag", "a", "--tag", "b") == 0
+    told = capsys.readouterr().out
+    assert "all keras and gpu" in told
+    assert "any a or b" in told

@@ -144,7 +144,7 @@ def _examples(args: Namespace) -> Examples:
         sample = {post.key: (post.weight, post.stratum) for post in read_sample(args.sample).posts}
     examples = gather(read_labels(args.labels), args.texts, codebook=args.codebook, rater=args.rater, sample=sample)
     if examples.without_text:
-        streams.remark(f"{examples.without_text} labelled posts have no text in {args.texts}, and are left out")
+        streams.remark(f"sleuth: {examples.without_text} labelled posts have no text in {args.texts}, and are left out")
     return examples
 
 

@@ -26,7 +26,8 @@ examples:
   sleuth study sample howto --by label --labels guessed.jsonl --take crash=100 --take performance=50 --into s.json
   sleuth study sample howto --without sample.json --size 100 --into second-round.json
 
-The same seed draws the same posts, on any engine. Answers are not drawn. `sleuth study label` goes on from there.
+The same seed draws the same posts, on any engine. Answers and pages about tags are not drawn.
+`sleuth study label` goes on from there.
 """
 
 

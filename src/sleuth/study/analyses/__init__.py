@@ -67,7 +67,7 @@ def run(material: Material, names: Iterable[str] = ()) -> Iterator[Result | Skip
         missing = _missing(analysis, material)
         choices = [] if missing else [each for each in _choices(analysis, material) if scheme in ("", *each.values())]
         if not choices:
-            yield Skipped(wanted, missing or f"nothing is labelled by {scheme}")
+            yield Skipped(wanted, missing or _unfilled(analysis, scheme))
         for chosen in choices:
             yield _one(name, analysis, material.choosing(chosen))
 
@@ -102,6 +102,12 @@ def _missing(analysis: Analysis, material: Material) -> str | None:
         if not material.filling(role):
             return "nothing is labelled (--labels FILE)" if role == ANY else f"nothing is labelled by {role}"
     return None
+
+
+def _unfilled(analysis: Analysis, scheme: str) -> str:
+    if scheme:
+        return f"nothing is labelled by {scheme}"
+    return f"no source labels its posts by both {' and '.join(_roles(analysis))}"
 
 
 def _roles(analysis: Analysis) -> list[str]:

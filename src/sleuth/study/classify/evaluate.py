@@ -143,7 +143,10 @@ def _check(counts: Counter[str], folds: int) -> None:
         raise TooFew("a classifier needs posts of at least two labels")
     label, fewest = min(counts.items(), key=lambda item: item[1])
     if fewest < folds:
-        raise TooFew(f"{label!r} has {fewest} of the labelled posts, fewer than the {folds} folds of the evaluation")
+        way = f"--cv {fewest} cuts fewer" if fewest > 1 else "label more of them, or leave that label out"
+        raise TooFew(
+            f"{label!r} has {fewest} of the labelled posts, fewer than the {folds} folds of the evaluation; {way}"
+        )
 
 
 def _matrix(held: HeldOut, guesses: Array, weights: Array) -> Array:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from sleuth.study.asked import is_asked_in_arrow
 from sleuth.study.corpus import MANIFEST, open_corpus
 
 _COLUMNS = ["key", "kind_of_post", "title", "text", "code"]
@@ -58,9 +59,7 @@ def _from_corpus(folder: Path, wanted: Collection[str] | None) -> Iterator[list[
     parts = open_corpus(folder).parts
     if not parts:
         return
-    kind = pc.field("kind_of_post")
-    is_asked = (kind != "answer") | kind.is_null()
-    chosen = is_asked if wanted is None else is_asked & pc.field("key").isin(list(wanted))
+    chosen = is_asked_in_arrow() if wanted is None else pc.field("key").isin(list(wanted))
     for batch in ds.dataset(parts, format="parquet").to_batches(columns=_COLUMNS, filter=chosen, batch_size=_ROWS):
         rows = batch.to_pylist()
         if rows:

@@ -13,6 +13,7 @@ import ibis
 import pyarrow as pa
 
 from sleuth.study import engine
+from sleuth.study.asked import is_asked
 from sleuth.study.corpus import Corpus
 from sleuth.study.label import sizes
 from sleuth.study.label.store import Label
@@ -101,9 +102,15 @@ def draw(
         corpus=str(corpus.folder.resolve()),
         seed=seed,
         by=by,
-        strata=tuple(Stratum(name, populations[name], dealt[name]) for name in sorted(populations)),
+        strata=tuple(Stratum(name, populations[name], dealt[name]) for name in sorted(populations, key=_order)),
         posts=tuple(Drawn(row["key"], row["stratum"], weights[row["stratum"]]) for row in rows),
     )
+
+
+def _order(stratum: str) -> tuple[bool, int, str]:
+    """Numbers by their size, names by their letters."""
+    is_number = stratum.lstrip("-").isdecimal()
+    return not is_number, int(stratum) if is_number else 0, stratum
 
 
 def _strata_table(
@@ -111,7 +118,7 @@ def _strata_table(
 ) -> Any:
     """Every post that may be drawn, once, with its stratum."""
     posts = engine.posts(connection, corpus)
-    posts = posts.filter(posts.kind_of_post.fill_null("other") != "answer")
+    posts = posts.filter(is_asked(posts))
     if without:
         taken = engine.small_table(connection, pa.table({"taken": pa.array(sorted(without), pa.string())}))
         posts = posts.anti_join(taken, posts.key == taken.taken)

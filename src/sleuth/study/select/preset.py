@@ -22,6 +22,8 @@ else:
 
 _FOLDER = Path(__file__).parent / "presets"
 _OWN = {"step", "published", "by_hand", "note"}
+# A list is of alternatives, but for this.
+_JOINED_BY = {"all": "and"}
 
 
 class BadPreset(Exception):
@@ -115,14 +117,14 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _said(value: Any) -> str:
-    """A filter's value in a few words: `any tensorflow*, pytorch`."""
+def _said(value: Any, joined: str = "or") -> str:
+    """A filter's value in a few words: `any tensorflow* or pytorch`, `all keras and gpu`."""
     if value is True:
         return ""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_said(inner)}".rstrip() for name, inner in value.items())
+        return ", ".join(f"{name} {_said(inner, _JOINED_BY.get(name, 'or'))}".rstrip() for name, inner in value.items())
     if isinstance(value, list):
-        return " or ".join(_said(inner) for inner in value)
+        return f" {joined} ".join(_said(inner) for inner in value)
     return "no" if value is False else str(value)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import ibis
 
-from sleuth.study.select.values import first_moment, last_moment, table
+from sleuth.study.select.values import BadFilter, first_moment, last_moment, table
 
 KEYS = {
     "created": "posts written on these days (UTC), both included",
@@ -22,10 +22,14 @@ EXAMPLES: tuple[dict[str, Any], ...] = (
 
 def keep(posts: Any, name: str, value: Any) -> Any:
     wanted = table(name, value, "since", "until")
+    since = first_moment(f"{name}.since", wanted["since"]) if "since" in wanted else None
+    until = last_moment(f"{name}.until", wanted["until"]) if "until" in wanted else None
+    if since is not None and until is not None and since > until:
+        raise BadFilter(f"{name}: since {wanted['since']} is after until {wanted['until']}, no post can be both")
     moment = posts.created_ms if name == "created" else posts.active_ms
     kept = []
-    if "since" in wanted:
-        kept.append(moment >= first_moment(f"{name}.since", wanted["since"]))
-    if "until" in wanted:
-        kept.append(moment <= last_moment(f"{name}.until", wanted["until"]))
+    if since is not None:
+        kept.append(moment >= since)
+    if until is not None:
+        kept.append(moment <= until)
     return ibis.and_(*kept).fill_null(False)

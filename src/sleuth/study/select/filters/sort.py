@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from sleuth.study.select import patterns
-from sleuth.study.select.values import texts
+from sleuth.study.select.values import BadFilter, texts
 
+KINDS = ("question", "answer", "issue", "pull-request", "commit", "other")
 KEYS = {
-    "kind": "posts of these kinds: question, answer, issue, pull-request, commit, other",
+    "kind": f"posts of these kinds: {', '.join(KINDS)}",
     "site": "posts of these sites: stackoverflow, github, *.stackexchange",
 }
 EXAMPLES: tuple[dict[str, Any], ...] = (
@@ -22,6 +23,9 @@ _MARK = "\x1f"
 
 
 def keep(posts: Any, name: str, value: Any) -> Any:
+    unknown = [kind for kind in texts(name, value) if name == "kind" and kind.lower() not in KINDS]
+    if unknown:
+        raise BadFilter(f"there is no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
     column = posts.kind_of_post if name == "kind" else posts.site
     pattern = patterns.whole(texts(name, value), _MARK)
     return (_MARK + column + _MARK).re_search(pattern).fill_null(False)
