@@ -17,6 +17,7 @@ from sleuth.compare.localise import Parting, back_to_the_clean, partings
 from sleuth.compare.precision import in_format, least_error, output_noise
 from sleuth.compare.reference import Call, Override, Reference, as_array, as_tensor
 from sleuth.compare.scores import LIMIT, Noise, Score, score
+from sleuth.compare.shaken import SHAKES, shaken
 from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.values import Array, Batch, Captured, Value, in_float64, is_real
 
@@ -107,6 +108,9 @@ class _Examination:
         done.truth = self._truth.outputs
         done.answers = self._answers()
         done.outputs = self._output_scores()
+        if not done.same:
+            self._allow_for_what_rounding_may_do()
+            done.outputs = self._output_scores()
         first = view = self._view()
         done.steps = view.believable()
         for _ in range(_MOST_CAUSES):
@@ -116,6 +120,15 @@ class _Examination:
             if not self._heal([one for one in found if one.explanation is not None], view):
                 return
             view = self._view()
+
+    def _allow_for_what_rounding_may_do(self) -> None:
+        eps = least_error(self._done.target.precision)
+        for seed in range(SHAKES):
+            moved = shaken(self._graph, self._done.batch, eps, seed)
+            for name, noise in self._noises.items():
+                self._noises[name] = noise.with_error(self._truth.arrays[name], moved.arrays[name])
+            three = zip(self._output_noises, self._truth.outputs, moved.outputs, strict=True)
+            self._output_noises = [noise.with_error(wide, array) for noise, wide, array in three]
 
     def _remains(self, parting: Parting, first: _View) -> bool:
         """What a fault leaves that was taken into account, but not to the last digit, is no other fault."""

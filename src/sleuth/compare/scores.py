@@ -58,6 +58,11 @@ class Noise:
     def at_least(self, rms: float) -> Noise:
         return self if self.rms >= rms else replace(self, rms=rms, most=self.most * rms / self.rms)
 
+    def with_error(self, truth: Array, moved: Array) -> Noise:
+        """At least what rounding has done in another run."""
+        _, _, rms, most = _measured(in_float64(truth), moved, finite_only=True)
+        return replace(self, rms=max(self.rms, rms / self.scale), most=max(self.most, most / self.scale))
+
 
 def size_of(truth: Array) -> float:
     """The rms of what is finite."""

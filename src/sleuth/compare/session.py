@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median_low
 
 import numpy as np
 import torch
@@ -68,12 +69,21 @@ def compare_sides(
     if tried and _barely(max(tried, key=lambda one: one.worst), target):
         usual = _doubted(reference, max(tried, key=lambda one: one.worst).sample, usual)
         tried = [_with_noise(one, usual) for one in tried]
-    worst = max(tried, key=lambda one: one.worst).sample if tried else samples[0]
     progress(len(samples), len(samples) + 1)
-    comparison = compare_on(reference, target, worst.batch, usual)
     if not tried:
-        tried = [Tried(worst, tuple(comparison.outputs))]
-    return Session(comparison, tried)
+        comparison = compare_on(reference, target, samples[0].batch, usual)
+        return Session(comparison, [Tried(samples[0], tuple(comparison.outputs))])
+    return _on_the_worst(reference, target, tried, usual)
+
+
+def _on_the_worst(reference: Side, target: Side, tried: list[Tried], usual: Sequence[float]) -> Session:
+    """The close look also sees where rounding alone may do so much; then the next worst is looked at."""
+    while True:
+        place = max(range(len(tried)), key=lambda one: tried[one].worst)
+        comparison = compare_on(reference, target, tried[place].sample.batch, usual)
+        if tried[place].worst <= LIMIT or not comparison.same:
+            return Session(comparison, tried)
+        tried[place] = replace(tried[place], scores=tuple(comparison.outputs))
 
 
 def disagreement(reference: Side, target: Side) -> Callable[[Batch], float]:
@@ -115,7 +125,7 @@ def _usual_noise(tried: Sequence[Tried]) -> list[float]:
     """On one sample float32 may be exact by luck: its noise is taken to be at least what it is on most."""
     measured = [one.scores for one in tried if one.scores is not None]
     outputs = range(len(measured[0]) if measured else 0)
-    return [float(np.median([scores[place].noise for scores in measured])) for place in outputs]
+    return [median_low(scores[place].noise for scores in measured) for place in outputs]
 
 
 def _barely(worst: Tried, target: Side) -> bool:
