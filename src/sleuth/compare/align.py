@@ -157,7 +157,8 @@ class _Table:
 
     def _usual_order(self, node: str, array: Array, choices: list[tuple[int, ...]]) -> tuple[int, ...] | None:
         """Where axes are of equal size, and the numbers are wrong, the order is that of the values that agree."""
-        agreed = Counter(pair.axes for pair in self.pairs.values() if pair.how != "place")
+        telling = [pair for pair in self.pairs.values() if 1 not in self._truth.arrays[pair.node].shape]
+        agreed = Counter(pair.axes for pair in telling if pair.how != "place")  # an axis of one fits anywhere
         for axes, _ in agreed.most_common():
             if axes in choices:
                 return axes
@@ -214,5 +215,6 @@ def _moments(array: Array) -> Array:
     """Nearly the same for every order of the axes: mean, rms, mean size and five quantiles of a part that is enough."""
     flat = array.ravel()[:: max(array.size // _ENOUGH, 1)]
     wide = np.abs(flat) if array.dtype.kind == "c" else in_float64(flat)
-    rms = np.sqrt(np.mean(wide**2))
-    return np.array([wide.mean(), rms, np.abs(wide).mean(), *np.quantile(wide, (0.1, 0.25, 0.5, 0.75, 0.9))])
+    with np.errstate(invalid="ignore", over="ignore"):  # a mask fills with infinities
+        rms = np.sqrt(np.mean(wide**2))
+        return np.array([wide.mean(), rms, np.abs(wide).mean(), *np.quantile(wide, (0.1, 0.25, 0.5, 0.75, 0.9))])

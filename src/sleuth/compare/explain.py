@@ -10,12 +10,16 @@ import torch
 
 from sleuth.compare.causes import Proposal, Target, proposals, proposals_behind
 from sleuth.compare.reference import Call, Override, Reference, as_array
-from sleuth.compare.scores import LIMIT, Noise, score
+from sleuth.compare.scores import EPS, LIMIT, Noise, score
+from sleuth.compare.shaken import moved_by_rounding
 
 # A cause is told from another, and from none at all, by this factor between what they leave unexplained.
 _CLEARLY = 3.0
 # What a right explanation may leave: no clean comparison was worse than this.
 _CLEAN = 2.4
+
+# What leaves no more than this part of a difference may be right, and more sensitive to rounding than the reference.
+_NEARLY_ALL = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +53,27 @@ def explain(
 
         for diagnosis, proposal in _proposed(reference, known, place, replace(target, judge=judge), standing):
             residual = judge(proposal.apply)
+            if LIMIT < residual <= _NEARLY_ALL * unexplained:
+                residual *= _share_of_rounding(reference, known, node, {**standing, place: proposal.apply}, noise)
             if residual <= min(LIMIT, unexplained / _CLEARLY):
                 fitting.append(Explanation(diagnosis, proposal, place, residual))
     if not fitting:
         limit = min(LIMIT, unexplained / _CLEARLY)
         fitting = [one for one in _behind(reference, known, node, standing, target, noise) if one.residual <= limit]
     return _best(fitting)
+
+
+def _share_of_rounding(
+    reference: Reference, known: Mapping[str, Any], node: str, overrides: Mapping[str, Override], noise: Noise
+) -> float:
+    """The reference's noise by that which rounding the known values makes where it is computed in this other way."""
+    values = [as_array(reference.replay(one, node, overrides)) for one in (known, _rounded(known))]
+    return noise.rms / noise.with_error(*values).rms
+
+
+def _rounded(known: Mapping[str, Any]) -> dict[str, Any]:
+    """As float32 keeps them, where that is not exact already."""
+    return {name: moved_by_rounding(one, EPS, torch.Generator().manual_seed(0)) for name, one in known.items()}
 
 
 def _behind(

@@ -17,7 +17,7 @@ from sleuth.compare.reference import Reference
 from sleuth.compare.scores import LIMIT, SURE, Score, score
 from sleuth.compare.serial_sums import noise_of_serial_sums
 from sleuth.compare.side import CannotCompare, Side
-from sleuth.compare.values import Array, Batch
+from sleuth.compare.values import Array, Batch, gives_numbers
 
 Progress = Callable[[int, int], None]
 
@@ -81,9 +81,24 @@ def _on_the_worst(reference: Side, target: Side, tried: list[Tried], usual: Sequ
     while True:
         place = max(range(len(tried)), key=lambda one: tried[one].worst)
         comparison = compare_on(reference, target, tried[place].sample.batch, usual)
-        if tried[place].worst <= LIMIT or not comparison.same:
+        if tried[place].worst <= LIMIT:
             return Session(comparison, tried)
+        if not comparison.same:
+            return Session(_better_explained(comparison, tried, usual), tried)
         tried[place] = replace(tried[place], scores=tuple(comparison.outputs))
+
+
+def _better_explained(comparison: Comparison, tried: Sequence[Tried], usual: Sequence[float]) -> Comparison:
+    """The worst input may be one at an edge, where several causes do the same or a cause is lost in its own noise."""
+    first = tried[0]
+    if not _unexplained(comparison) or comparison.batch is first.sample.batch or first.worst <= SURE:
+        return comparison
+    other = compare_on(comparison.reference, comparison.target, first.sample.batch, usual)
+    return other if other.troubles and _unexplained(other) < _unexplained(comparison) else comparison
+
+
+def _unexplained(comparison: Comparison) -> int:
+    return sum(one.explanation is None for one in comparison.troubles)
 
 
 def disagreement(reference: Side, target: Side) -> Callable[[Batch], float]:
@@ -109,12 +124,16 @@ def _tried(graph: Reference, reference: Side, target: Side, sample: Sample) -> T
         single = in_format(graph, sample.batch, target.precision, target.quantised, ()).outputs
     except (RuntimeError, IndexError, ValueError) as problem:
         return Tried(sample, None, f"{reference.title} cannot take it: {_first_line(problem)}")
-    own = single if is_full(target.precision) else truth
-    if not all(np.isfinite(one).all() for one in own if one.dtype.kind == "f"):
+    if not all(map(_are_numbers, truth, single if is_full(target.precision) else truth)):
         return Tried(sample, None, f"{reference.title} itself gives numbers that are not finite")
     answers = target.run(fit.to(target, reference, sample.batch))
     scores = tuple(_scored(*three, target.precision) for three in zip(truth, single, answers, strict=False))
     return Tried(sample, scores)
+
+
+def _are_numbers(truth: Array, single: Array) -> bool:
+    """An infinity that the truth has too is meant; one that float32 alone has is an overflow."""
+    return gives_numbers(single) and bool((np.isinf(single) == np.isinf(truth)).all())
 
 
 def _scored(truth: Array, single: Array, answer: Array, precision: str) -> Score:

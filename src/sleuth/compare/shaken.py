@@ -27,15 +27,21 @@ def shaken(reference: Reference, batch: Batch, eps: float, seed: int) -> Capture
     return reference.trace(batch, torch.float64, None, dict.fromkeys(reference.names, moved))
 
 
-def _moved(eps: float, generator: torch.Generator) -> Override:
-    def off(value: Tensor) -> Tensor:
-        return eps * (torch.rand(value.shape, generator=generator, dtype=torch.float64) - 0.5)
+def moved_by_rounding(value: Any, eps: float, generator: torch.Generator) -> Any:
+    """A tensor in float64, each number off by up to half a step."""
+    if not isinstance(value, Tensor) or value.dtype != torch.float64:
+        return value
+    # Whole numbers are exact in every format that holds them: positions, counts, pixels.
+    return torch.where(value == value.round(), value, value * (1 + _off(value, eps, generator)))
 
+
+def _off(value: Tensor, eps: float, generator: torch.Generator) -> Tensor:
+    return eps * (torch.rand(value.shape, generator=generator, dtype=torch.float64) - 0.5)
+
+
+def _moved(eps: float, generator: torch.Generator) -> Override:
     def rounded(value: Any) -> Any:
-        if not isinstance(value, Tensor) or value.dtype != torch.float64:
-            return value
-        # Whole numbers are exact in every format that holds them: positions, counts, pixels.
-        return torch.where(value == value.round(), value, value * (1 + off(value)))
+        return moved_by_rounding(value, eps, generator)
 
     def compute(call: Call) -> Any:
         rows = _normalised(call)
@@ -43,7 +49,7 @@ def _moved(eps: float, generator: torch.Generator) -> Override:
             return torch.utils._pytree.tree_map(rounded, call.again())
         alike = rows.std(1, correction=0, keepdim=True) <= _ALIKE * rows.mean(1, keepdim=True).abs()
         steps = _OF_A_MEAN * math.sqrt(rows.shape[1]) * alike
-        moved = rows * (1 + steps * off(rows))
+        moved = rows * (1 + steps * _off(rows, eps, generator))
         return torch.utils._pytree.tree_map(rounded, call.again(input=moved.reshape(call.arguments["input"].shape)))
 
     return compute

@@ -70,3 +70,10 @@ def is_real(array: Array) -> bool:
 
 def in_float64(array: Array) -> Array:
     return np.asarray(array, dtype=np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def gives_numbers(array: Array) -> bool:
+    """Infinities are what a mask leaves for places that do not count; then some others are finite."""
+    if not is_real(array) or not array.size or np.isfinite(array).all():
+        return True
+    return not np.isnan(array).any() and bool(np.isfinite(array).any())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 
 import torch
@@ -21,6 +22,7 @@ from sleuth.compare.causes._arguments import (
     is_floating,
 )
 from sleuth.compare.reference import Call
+from sleuth.compare.values import in_float64
 
 Function = Callable[[Tensor], Tensor]
 _FUNCTIONS: dict[str, Function] = {
@@ -79,6 +81,11 @@ _OWN = {
     },
     **{name: name for name in ("threshold", "softshrink", "hardshrink", "softsign", "clamp", "clamp_min", "softmax")},
 }
+# The parameter, and what it multiplies.
+_BELOW_ZERO: dict[str, tuple[str, Function]] = {
+    "elu": ("alpha", torch.expm1),
+    "leaky_relu": ("negative_slope", torch.clone),
+}
 _SHAPES = frozenset({"flatten", "view", "reshape", "permute", "transpose", "mean", "adaptive_avg_pool2d", "dropout"})
 _POOLS = frozenset({"max_pool1d", "max_pool2d", "max_pool3d", "avg_pool1d", "avg_pool2d", "avg_pool3d"})
 _LAYERS = CONVOLUTIONS | TRANSPOSED_CONVOLUTIONS | NORMS | PRODUCTS | _SHAPES | _POOLS | {"linear", "add"}
@@ -90,12 +97,30 @@ _GATES = ("gelu", "gelu by tanh", "quick gelu, x * sigmoid(1.702 x)", "silu", "m
 def propose(call: Call, target: Target) -> Iterable[Proposal]:
     if not is_floating(call.again()):  # arithmetic on positions, say
         return
+    if call.op in _BELOW_ZERO:
+        yield from _other_parameter(call, target)
     if call.op in _OWN:
         yield from _replaced(call.arguments["self"], _own_name(call), call.again(), "self", call)
     elif call.op == "mul":
         yield from _written_out(call)
     else:
         yield from _additional(call)
+
+
+def _other_parameter(call: Call, target: Target) -> Iterator[Proposal]:
+    """What is below zero is multiplied by one number, which the target's values tell."""
+    parameter, shape = _BELOW_ZERO[call.op]
+    data, own = call.arguments["self"], argument(call, parameter)
+    if tuple(data.shape) != target.value.shape:
+        return
+    theirs = torch.from_numpy(in_float64(target.value))
+    below = data < -1e-3 * data.abs().max()
+    found = float((theirs[below] / shape(data[below])).median()) if int(below.sum()) >= 8 else math.nan
+    if math.isfinite(found) and found != 0:
+        told = float(f"{found:.4g}")  # a number that someone wrote
+        word, name = parameter.replace("_", " "), _OWN[call.op]
+        fix = f"give it {word} {own:g}, as the reference has"
+        yield Proposal(f"its {name} has {word} {told:g}, not {own:g}", fix, changed(parameter, lambda _: told), rank=1)
 
 
 def _replaced(data: Tensor, own: str, value: Tensor, name: str, call: Call) -> Iterator[Proposal]:

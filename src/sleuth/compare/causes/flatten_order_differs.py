@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from torch import Tensor
 
 from sleuth.compare.causes import Proposal, Target
+from sleuth.compare.causes._arguments import changed
 from sleuth.compare.causes._calls import subject
 from sleuth.compare.reference import Call
 
-OPS = frozenset({"flatten", "view", "reshape", "_unsafe_view"})
+_FLATTENED = frozenset({"flatten", "view", "reshape", "_unsafe_view"})
+OPS = _FLATTENED | {"linear"}
 _MOST_AXES = 4
 _NAMES = {
     (0, 1, 2): "channels, height, width",
@@ -21,6 +23,24 @@ _NAMES = {
 
 
 def propose(call: Call, target: Target) -> Iterable[Proposal]:
+    return _of_columns(call) if call.op == "linear" else _of_values(call)
+
+
+def _of_columns(call: Call) -> Iterator[Proposal]:
+    """The values are in the reference's order, the weight behind them is for the other one."""
+    weight = call.arguments["weight"]
+    count = weight.shape[1]
+    for outer in range(2, count // 2 + 1):
+        if count % outer == 0:
+            shape = outer, count // outer
+            yield Proposal(
+                f"the columns of its weight are for {outer} channels behind {count // outer} places, not before them",
+                "reorder the weight's columns, or bring the axes into the order that it was made for before flattening",
+                changed("weight", lambda own, shape=shape: own.unflatten(1, shape).transpose(1, 2).flatten(1)),  # type: ignore[misc]
+            )
+
+
+def _of_values(call: Call) -> Iterator[Proposal]:
     tensor, result = subject(call), call.again()
     if tensor is None or not isinstance(result, Tensor):
         return

@@ -17,6 +17,8 @@ from sleuth.compare.reference import Call
 _CELLS = {"lstm_cell": "lstm", "gru_cell": "gru"}
 _SPLIT = frozenset({"chunk", "split", "split_with_sizes", "unbind"})
 OPS = frozenset({*LAYERS, *_CELLS, *_SPLIT})
+# Of the orders of an LSTM's gates, those that frameworks use.
+_USUAL = {"i, g, f, o": (0, 2, 1, 3), "i, f, o, g": (0, 1, 3, 2), "i, o, f, g": (0, 3, 1, 2)}
 _FIX_GATES = "reorder the gates' rows of the weights and biases when they are loaded"
 
 
@@ -38,9 +40,9 @@ def _of_gates(call: Call) -> Iterator[Proposal]:
             _FIX_GATES,
             lambda call, order=order: regrouped(call, lambda _, rows: reordered(rows, order)),  # type: ignore[misc]
         )
+    yield from _of_one_layer(call, names)
     if per_direction(call) == 4 and call.op == "lstm":
-        usual = {"i, g, f, o": (0, 2, 1, 3), "i, f, o, g": (0, 1, 3, 2), "i, o, f, g": (0, 3, 1, 2)}
-        for read, order in usual.items():
+        for read, order in _USUAL.items():
             for says, changed in (("biases", (2, 3)), ("weights", (0, 1))):
                 yield Proposal(
                     f"the gates of its {says} alone are in the order {read}, not {', '.join(names)}",
@@ -53,6 +55,26 @@ def _of_gates(call: Call) -> Iterator[Proposal]:
             "let z weigh the old state and 1 - z the new one, or change the sign of z's weights and biases",
             lambda call: regrouped(call, lambda _, rows: _with_block(rows, 3, 1, torch.neg)),
         )
+
+
+def _of_one_layer(call: Call, names: Sequence[str]) -> Iterator[Proposal]:
+    """Each layer and direction has arrays of its own, which are loaded one by one."""
+    size, ways = per_direction(call), 2 if argument(call, "bidirectional") else 1
+    blocks = len(parameters(call)) // size
+    orders = {read: order for order, read in _orders(names)} if call.op == "gru" else _USUAL
+    for block in range(blocks if blocks > 1 else 0):
+        which = f"{'reversed ' if block % ways else ''}layer {block // ways}"
+        for read, order in orders.items():
+            yield Proposal(
+                f"the gates of its {which} alone are in the order {read}, not {', '.join(names)}",
+                _FIX_GATES,
+                lambda call, block=block, order=order: call.again(  # type: ignore[misc]
+                    params=[
+                        reordered(one, order) if place // size == block else one
+                        for place, one in enumerate(parameters(call))
+                    ]
+                ),
+            )
 
 
 def _only(changed: Sequence[int], order: Sequence[int]) -> Callable[[Call], Any]:

@@ -25,7 +25,11 @@ _PRODUCTS: Mapping[str, tuple[str, ...]] = {
     "addmm": ("self", "mat1", "mat2"),
     "scaled_dot_product_attention": ("query", "key", "value"),
 }
-_WEIGHTS = {**dict.fromkeys(("linear", "embedding", "conv1d", "conv2d", "conv3d"), "weight"), "addmm": "mat2"}
+_WEIGHTS = {
+    **dict.fromkeys(("linear", "embedding", "conv1d", "conv2d", "conv3d"), "weight"),
+    **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), "weight"),
+    "addmm": "mat2",
+}
 _RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
 _FIX = "keep this layer in float32, or accept the loss and compare with the lower precision's own noise"
 
@@ -63,11 +67,12 @@ def _of_weights(call: Call) -> Iterator[Proposal]:
     if name is None or not isinstance(call.arguments.get(name), Tensor):
         return
     for form in FORMATS:
-        yield Proposal(
-            f"its weights are rounded to {form.name}",
-            _FIX,
-            lambda call, form=form: call.again(**_all_rounded(call, (name, "bias"), form)),  # type: ignore[misc]
-        )
+        for names in ((name, "bias"), (name,)):  # a converter may leave small arrays as they are
+            yield Proposal(
+                f"its weights are rounded to {form.name}",
+                _FIX,
+                lambda call, form=form, names=names: call.again(**_all_rounded(call, names, form)),  # type: ignore[misc]
+            )
     for says, change in _INTEGERS.items():
         yield Proposal(f"its weights are {says}", _FIX, changed(name, change))
 

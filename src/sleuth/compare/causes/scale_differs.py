@@ -20,7 +20,7 @@ from sleuth.compare.causes._arguments import (
     is_floating,
     is_number,
 )
-from sleuth.compare.reference import Call, as_array
+from sleuth.compare.reference import Call, as_array, as_tensor
 from sleuth.compare.scores import LIMIT
 from sleuth.compare.values import Array, in_float64
 
@@ -36,6 +36,7 @@ _PART = 1 << 12
 RANK = 4
 # How near a fitted constant must be to a known one to be told as that.
 _NEAR = 3e-6
+_LARGEST_ROOT = 4096
 
 
 def propose(call: Call, target: Target) -> Iterable[Proposal]:
@@ -51,6 +52,46 @@ def propose(call: Call, target: Target) -> Iterable[Proposal]:
             if "sqrt" in name:
                 yield _times(factor, name, rank=1)
     yield from _fitted(call, target)
+    if call.op in ("add", "sub"):
+        yield from _of_one_operand(call, target)
+
+
+def _of_one_operand(call: Call, target: Target) -> Iterator[Proposal]:
+    """A sum of which one part alone has a factor: attention scores with a bias, a residual branch."""
+    value = call.again()
+    if tuple(value.shape) != target.value.shape or value.unique().numel() < _FEWEST:
+        return
+    theirs = as_tensor(in_float64(target.value))
+    for name, which in (("self", "first"), ("other", "second")):
+        operand = call.arguments[name]
+        if not is_floating(operand) or not operand.any():
+            continue
+        part = value - call.again(**{name: operand * 0})  # as it stands in the sum
+        factor = float((part * (theirs - value)).sum() / part.square().sum()) + 1
+        if not math.isfinite(factor) or factor == 0 or abs(factor - 1) < _NEAR:
+            continue
+        told = _word_of(factor, tuple(operand.shape))
+        found = Proposal(
+            f"the {which} of its two parts is {told} times as large",
+            f"find the factor {told} that one of the two has",
+            lambda call, name=name, factor=factor: call.again(**{name: call.arguments[name] * factor}),  # type: ignore[misc]
+            RANK,
+        )
+        if target.judge is None or target.judge(found.apply) <= LIMIT:
+            yield found
+
+
+def _word_of(factor: float, shape: tuple[int, ...]) -> str:
+    """`1/sqrt(8)` of 0.353553; a size of heads cannot be seen in the shape of their scores."""
+    for known, name in _known(shape):
+        if math.isclose(factor, known, rel_tol=_NEAR):
+            return name
+    square = factor * factor
+    for number, word in ((square, "sqrt({})"), (1 / square, "1/sqrt({})")):
+        whole = round(number)
+        if factor > 0 and 1 < whole <= _LARGEST_ROOT and math.isclose(number, whole, rel_tol=_NEAR):
+            return word.format(whole) if math.isqrt(whole) ** 2 != whole else f"{factor:.6g}"
+    return f"{factor:.6g}"
 
 
 def behind(value: Tensor) -> Iterable[Proposal]:

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from typing import Any
 
-import numpy as np
-import torch
-
 from sleuth.compare import fit, python_reference
+from sleuth.compare.reference import as_array
 from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.sides.quietly import quietly
 from sleuth.compare.sides.torch_ import TorchSide
-from sleuth.compare.values import Batch, is_real
+from sleuth.compare.values import Batch, gives_numbers
 
 
 def problem_with(side: Side, batch: Batch) -> str | None:
@@ -26,8 +24,7 @@ def problem_with(side: Side, batch: Batch) -> str | None:
             outputs = side.run(batch)
     except Exception as problem:  # every runtime has its own
         return f"rejects it: {first_line(problem)}"
-    finite = all(np.isfinite(one).all() for one in outputs if is_real(one))
-    return None if finite else "gives numbers that are not finite"
+    return None if all(map(gives_numbers, outputs)) else "gives numbers that are not finite"
 
 
 def keeps_its_word(side: Side, batch: Batch) -> bool:
@@ -50,7 +47,7 @@ def problem_of_call(side: TorchSide, positional: Sequence[Any], named: Mapping[s
         if python_reference.needs_a_gpu(problem):
             raise CannotCompare(python_reference.told(problem, f"{side.title} fails")) from None
         return str(problem) or type(problem).__name__
-    finite = all(bool(torch.isfinite(one).all()) for one in result if one.is_floating_point())
+    finite = all(gives_numbers(as_array(one)) for one in result)
     return None if finite and any(one.numel() for one in result) else "it gives no finite numbers"
 
 

@@ -40,10 +40,12 @@ class TorchScriptSide(Side):
         return [as_array(leaf) for leaf in leaves if isinstance(leaf, Tensor)]
 
     def capture(self, batch: Batch, wanted: Collection[str] | None = None) -> Captured:
+        drawn = torch.get_rng_state()
         outputs = self.run(batch)
         asked = telling(self.model)
         if asked is None:
             return Captured(outputs)
+        torch.set_rng_state(drawn)  # where dropout was traced, the two runs must drop the same values
         try:
             with torch.no_grad():
                 values, arrays = asked(*map(as_tensor, batch))
