@@ -72,6 +72,8 @@ def compare_sides(
     progress(len(samples), len(samples) + 1)
     if not tried:
         comparison = compare_on(reference, target, samples[0].batch, usual)
+        if not any(np.isfinite(one).any() for one in comparison.truth):
+            raise CannotCompare(f"{reference.title} has no finite number for the input “{samples[0].label}”")
         return Session(comparison, [Tried(samples[0], tuple(comparison.outputs))])
     return _on_the_worst(reference, target, tried, usual)
 

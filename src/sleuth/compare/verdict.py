@@ -88,6 +88,8 @@ def compare_deployments(model: Any, names: Iterable[str], wishes: Wishes | None 
         notes: list[str] = []
         [sample, *_] = _samples(side, None, Wishes(wishes.inputs, wishes.seed, 0, wishes.trust), notes.append)
         rows = deploy(side, names, sample.batch, wishes.told)
+        if rows and all(row.verdict == "not made" for row in rows):
+            raise CannotCompare(rows[0].reason)
         found = tuple(findings_of_rows(side, rows))
         return Verdict(side.title, found, rows=rows, notes=notes)
 

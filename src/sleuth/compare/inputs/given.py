@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,7 @@ def _for_torch(arguments: Arguments, side: TorchSide, label: str) -> Batch:
         positional = positional[: _count(side, positional)]
     _refuse_the_rest(positional, named, label)
     positional, named = _tensors(positional), {key: _tensor(one) for key, one in named.items()}
+    positional, named = torch.utils._pytree.tree_map(_as_its_weights(side), (positional, named))
     first = problem_of_call(side, positional, named)
     if first is None:
         return side.learn_inputs(positional, named)
@@ -140,12 +141,12 @@ def _by_signature(arguments: Arguments, side: Side, label: str) -> Batch:
     positional, named = arguments
     wanted = [one.name for one in side.inputs]
     if named and wanted and set(wanted) <= set(named):
-        return tuple(_array(named[name], label) for name in wanted)
+        return tuple(_typed(_array(named[one.name], label), one.dtype) for one in side.inputs)
     found = _leaves(list(named.values()) if named else list(positional))
     if len(found) < len(wanted):
         raise CannotCompare(f"{label} has {len(found)} arrays; {side.title} takes {fit.shown(side.inputs)}")
     if wanted:
-        return tuple(_array(one, label) for one in found[: len(wanted)])
+        return tuple(_typed(_array(one, label), own.dtype) for one, own in zip(found, side.inputs, strict=False))
     return _as_many_as_it_takes(side, tuple(_array(one, label) for one in found), label)
 
 
@@ -181,6 +182,17 @@ def _tensor(value: Any) -> Any:
     if isinstance(value, list | tuple) and not isinstance(value, torch.Size) and not hasattr(value, "_fields"):
         return type(value)(_tensor(one) for one in value)
     return {key: _tensor(one) for key, one in value.items()} if isinstance(value, Mapping) else value
+
+
+def _as_its_weights(side: TorchSide) -> Callable[[Any], Any]:
+    """NumPy's numbers are float64 where nothing else was said; that no weight is float64 says that none was meant."""
+    types = {one.dtype for one in side.model.parameters() if one.is_floating_point()}
+    single = types == {torch.float32}
+    return lambda one: one.float() if single and is_tensor(one) and one.dtype == torch.float64 else one
+
+
+def _typed(array: Array, wanted: str) -> Array:
+    return array.astype(np.float32) if (array.dtype.name, wanted) == ("float64", "float32") else array
 
 
 def _array(value: Any, label: str) -> Array:
