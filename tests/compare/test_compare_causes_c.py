@@ -181,3 +181,53 @@ def test_a_model_may_give_infinities_where_it_masks(seeded: Seeded) -> None:
     assert same.same
     assert all(one.scores is not None for one in same.tried)
     assert not compare_sides(TorchSide(seeded(Masked)), TorchSide(seeded(lambda: Masked(1.001))), samples).same
+
+
+class Rms(nn.Module):
+    """RMSNorm as people write it, or LayerNorm in its place."""
+
+    def __init__(self, centred: bool = False) -> None:
+        super().__init__()
+        self.weight, self.centred = nn.Parameter(torch.rand(8) + 0.5), centred
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.centred:
+            return functional.layer_norm(x, (8,), self.weight, None, 1e-6)
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * self.weight
+
+
+class Normed(nn.Module):
+    def __init__(self, centred: bool = False) -> None:
+        super().__init__()
+        self.first, self.norm, self.last = nn.Linear(5, 8), Rms(centred), nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        found: Tensor = self.last(self.norm(self.first(x)))
+        return found
+
+
+def test_a_layer_norm_for_an_rms_norm_that_is_written_out_is_told(told: Told, seeded: Seeded) -> None:
+    found = told(seeded(Normed), seeded(lambda: Normed(True)), torch.randn(6, 5))
+    assert found == [("norm-formula-differs", "it subtracts the mean (LayerNorm)")]
+
+
+class Cell(nn.Module):
+    """A cell of a GRU; its reset gate may act before the product with the state."""
+
+    def __init__(self, before: bool = False) -> None:
+        super().__init__()
+        self.cell, self.before = nn.GRUCell(4, 6), before
+
+    def forward(self, x: Tensor, h: Tensor) -> Tensor:
+        if not self.before:
+            found: Tensor = self.cell(x, h)
+            return found
+        r, z, n = (x @ self.cell.weight_ih.T + self.cell.bias_ih).chunk(3, -1)
+        (wr, wz, wn), (br, bz, bn) = self.cell.weight_hh.chunk(3), self.cell.bias_hh.chunk(3)
+        reset, update = torch.sigmoid(r + h @ wr.T + br), torch.sigmoid(z + h @ wz.T + bz)
+        return (1 - update) * torch.tanh(n + (reset * h) @ wn.T + bn) + update * h
+
+
+def test_the_reset_gate_of_a_single_cell_is_told(told: Told, seeded: Seeded) -> None:
+    [(diagnosis, _)] = told(seeded(Cell), seeded(lambda: Cell(True)), torch.randn(5, 4), torch.randn(5, 6))
+    assert diagnosis == "reset-after-differs"

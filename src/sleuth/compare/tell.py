@@ -56,8 +56,16 @@ def _title(done: Comparison, node: Value, trouble: Trouble, explanation: Explana
     if explanation is None and trouble.parting.others:
         return f"{done.target.title} parts from {done.reference.title} at or near {where}"
     if explanation is None:
-        return f"{done.target.title} parts from {done.reference.title} at {where}"
+        start = _start(done, node, trouble)
+        place = f"at {where}" if start is None else f"between {shown(start)} and {where}"
+        return f"{done.target.title} parts from {done.reference.title} {place}"
     return f"{where} is computed otherwise in {done.target.title}: {explanation.proposal.says}"
+
+
+def _start(done: Comparison, node: Value, trouble: Trouble) -> Value | None:
+    """Where other layers lie before it without a value to compare, the first of them: it may be any."""
+    region = [done.graph.value(name) for name in trouble.parting.region]
+    return next((one for one in region if one.layer and one.op != "input" and one.layer != node.layer), None)
 
 
 def shown(node: Value) -> str:

@@ -86,8 +86,8 @@ def _of_tokens(value: Tensor) -> Iterator[tuple[str, Change]]:
     if value.dtype == torch.bool:
         yield "it takes its mask the other way round", torch.logical_not
         return
-    yield "its numbers of tokens are 1 higher", lambda x: x + 1
-    yield "its numbers of tokens are 1 lower", lambda x: x - 1
+    yield "its whole numbers are 1 higher", lambda x: x + 1
+    yield "its whole numbers are 1 lower", lambda x: x - 1
     if bool(((value == 0) | (value == 1)).all()):
         yield "it takes its mask the other way round", lambda x: 1 - x
         yield "it takes its mask to be all ones", torch.ones_like

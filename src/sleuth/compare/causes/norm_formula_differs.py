@@ -22,6 +22,7 @@ _Formula = Callable[[Tensor, tuple[int, ...], float], Tensor]
 def propose(call: Call, target: Target) -> Iterable[Proposal]:
     if call.op == "mul":
         yield from _scales(call, target)
+        yield from _of_written_rms_norm(call)
     elif call.op in ("var", "std"):
         yield from _corrected(call)
     else:
@@ -57,6 +58,22 @@ def _of_rms_norm(call: Call) -> Iterator[Proposal]:
     dims = _last(call)
     yield _proposal("it subtracts the mean (LayerNorm)", "do not subtract the mean: RMSNorm", _by(_plain, dims))
     yield _proposal("its epsilon is added outside the root", "add epsilon under the root", _by(_rms_outside, dims))
+
+
+def _of_written_rms_norm(call: Call) -> Iterator[Proposal]:
+    """x * rsqrt(mean(x * x) + epsilon): what is left of the second factor, without the mean, is one small number."""
+    for data, factor in ((call.arguments["self"], call.arguments["other"]), tuple(call.arguments.values())[1::-1]):
+        if not (is_floating(data) and is_floating(factor)) or factor.shape != (*data.shape[:-1], 1) or data.ndim < 2:
+            continue
+        squares = data.square().mean(-1, keepdim=True)
+        eps = float((factor.pow(-2) - squares).median())
+        if eps >= 0 and torch.allclose(factor, torch.rsqrt(squares + eps), rtol=1e-9, atol=0.0):
+            yield _proposal(
+                "it subtracts the mean (LayerNorm)",
+                "do not subtract the mean: RMSNorm",
+                lambda _, data=data, eps=eps: _plain(data, (-1,), eps),  # type: ignore[misc]
+            )
+            return
 
 
 def _of_group_norm(call: Call) -> Iterator[Proposal]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from sleuth.compare.causes import Proposal, Target
+from sleuth.compare.causes._arguments import argument
 from sleuth.compare.causes._recurrent import State, Step, Weights, written_out
-from sleuth.compare.reference import Call
+from sleuth.compare.reference import Call, Override
 
-OPS = frozenset({"gru"})
+OPS = frozenset({"gru", "gru_cell"})
 _FIX = "use the variant that the weights were trained with: reset_after=True in Keras, linear_before_reset=1 in ONNX"
 
 
@@ -22,7 +24,19 @@ def propose(call: Call, target: Target) -> Iterable[Proposal]:
         "the reset gate is applied to the state before the product, and there is but one bias": _before(True, True),
         "the reset gate is applied to the product without its bias": _after_without_bias,
     }
-    return [Proposal(says, _FIX, written_out(step)) for says, step in ways.items()]
+    whole = _one_step if call.op == "gru_cell" else written_out
+    return [Proposal(says, _FIX, whole(step)) for says, step in ways.items()]
+
+
+def _one_step(step: Step) -> Override:
+    def apply(call: Call) -> Any:
+        own = call.arguments
+        nothing = torch.zeros(len(own["w_ih"]), dtype=own["w_ih"].dtype)
+        biases = [nothing if argument(call, name) is None else own[name] for name in ("b_ih", "b_hh")]
+        weights = Weights(own["w_ih"], own["w_hh"], *biases)
+        return step(own["input"] @ weights.of_input.T + weights.input_bias, (own["hx"],), weights)[0]
+
+    return apply
 
 
 def _before(one_bias: bool, with_bias: bool) -> Step:

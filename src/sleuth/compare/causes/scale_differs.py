@@ -70,7 +70,9 @@ def _of_one_operand(call: Call, target: Target) -> Iterator[Proposal]:
         factor = float((part * (theirs - value)).sum() / part.square().sum()) + 1
         if not math.isfinite(factor) or factor == 0 or abs(factor - 1) < _NEAR:
             continue
-        told = _word_of(factor, tuple(operand.shape))
+        if any(math.isclose(factor, known, rel_tol=_NEAR) for known, _ in _known(tuple(operand.shape))):
+            continue  # told of the operand itself (`behind`)
+        told = _as_a_root(factor)
         found = Proposal(
             f"the {which} of its two parts is {told} times as large",
             f"find the factor {told} that one of the two has",
@@ -81,11 +83,8 @@ def _of_one_operand(call: Call, target: Target) -> Iterator[Proposal]:
             yield found
 
 
-def _word_of(factor: float, shape: tuple[int, ...]) -> str:
-    """`1/sqrt(8)` of 0.353553; a size of heads cannot be seen in the shape of their scores."""
-    for known, name in _known(shape):
-        if math.isclose(factor, known, rel_tol=_NEAR):
-            return name
+def _as_a_root(factor: float) -> str:
+    """`1/sqrt(8)` of 0.353553: the size of heads cannot be seen in the shape of their scores."""
     square = factor * factor
     for number, word in ((square, "sqrt({})"), (1 / square, "1/sqrt({})")):
         whole = round(number)
