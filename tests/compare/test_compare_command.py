@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 import sleuth
+from sleuth import program
 from sleuth.cli import main
 from sleuth.testing import assert_same_model
 
@@ -70,6 +71,7 @@ def sleuth_in(
     """Call the command in a folder with the models; gives the status, standard output and standard error."""
     (tmp_path / "models_to_compare.py").write_text(MODELS)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(program, "_started_in", lambda: str(tmp_path))  # else that of the first test in the process
 
     def call(*words: str) -> tuple[int, str, str]:
         status = main(["compare", *words])

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from sleuth.live.snapshot import is_a
 from sleuth.program import users_frame
@@ -19,7 +20,7 @@ from sleuth.program import users_frame
 def same_memory(one: Tensor, other: Tensor) -> bool:
     if one is other:
         return True
-    if one.layout != torch.strided or other.layout != torch.strided:
+    if one.layout != torch.strided or other.layout != torch.strided or is_lazy(one) or is_lazy(other):
         return False
     return bool(one.untyped_storage()._cdata == other.untyped_storage()._cdata)
 
