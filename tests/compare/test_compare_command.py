@@ -60,6 +60,14 @@ def broken():
     raise RuntimeError("no such checkpoint")
 
 
+class Failing(nn.Linear):
+    def __init__(self):
+        super().__init__(4, 4)
+
+    def forward(self, x):
+        raise FileNotFoundError("no vocabulary at vocab.txt")
+
+
 number = 3
 """
 
@@ -185,6 +193,7 @@ def test_weights_are_compared_and_the_code_converts(sleuth_in: Callable[..., Any
         ([ORIGINAL, "models_to_compare.py:nothing"], "nothing"),
         ([ORIGINAL, "models_to_compare.py:number"], "number"),
         ([ORIGINAL, "models_to_compare.py:broken"], "no such checkpoint"),
+        (["models_to_compare.py:Failing", "models_to_compare.py:Failing"], "no vocabulary at vocab.txt"),
         ([ORIGINAL, "empty.onnx"], "empty.onnx"),
         ([ORIGINAL, ORIGINAL, "--inputs", "none.npz"], "none.npz"),
         ([ORIGINAL, ORIGINAL, "--rounds", "-1"], "--rounds"),

@@ -12,9 +12,10 @@ from torch import Tensor, nn
 
 from sleuth.compare import deployments
 from sleuth.compare.deployments import Row, deploy
-from sleuth.compare.latency import by_turns, call_of
+from sleuth.compare.latency import Latency, by_turns, call_of
 from sleuth.compare.side import CannotCompare, Side
 from sleuth.compare.sides.torch_ import TorchSide
+from sleuth.compare.tell_deployments import findings_of_rows
 from sleuth.compare.values import Batch
 from sleuth.compare.variants.autocast import AutocastSide
 
@@ -130,6 +131,12 @@ def test_the_price_of_a_call_makes_nothing_slower() -> None:
     found = by_turns(lambda: calls.append("one"), lambda: calls.append("other"), clock)
     assert found.ratio == pytest.approx(9.0)
     assert not found.slower
+
+
+@pytest.mark.parametrize(("name", "told"), [("float64", []), ("onnx", ["slower-after-conversion"])])
+def test_what_is_computed_in_float64_is_slower_on_purpose(side: TorchSide, name: str, told: list[str]) -> None:
+    row = Row(name, "same", latency=Latency(3.0, 1.0, 3.0, 3.0))
+    assert [one.diagnosis for one in findings_of_rows(side, [row])] == told
 
 
 def test_what_is_timed_is_the_model_as_it_is_deployed(side: TorchSide, batch: Batch) -> None:

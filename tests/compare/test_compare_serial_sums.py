@@ -14,6 +14,7 @@ from sleuth.compare.scores import EPS
 from sleuth.compare.serial_sums import noise_of_serial_sums
 from sleuth.compare.session import compare_sides
 from sleuth.compare.sides.torch_ import TorchSide
+from sleuth.compare.values import Captured
 
 
 def _summed_serially(weight: Any, value: Any) -> Any:
@@ -31,6 +32,9 @@ class _Serial(TorchSide):
     def run(self, batch: Any) -> Any:
         weight = as_array(self.model.weight)
         return [_summed_serially(weight, batch[0]) * np.float32(self.factor)]
+
+    def capture(self, batch: Any, wanted: Any = None) -> Captured:
+        return Captured(self.run(batch))
 
 
 def test_the_noise_of_serial_sums_grows_with_their_length() -> None:

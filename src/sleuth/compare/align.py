@@ -19,6 +19,8 @@ from sleuth.compare.values import Array, Captured, Value, in_float64, is_real
 _NEAR = 0.2
 # Nearer than this nothing but rounding is between them, and perhaps a small fault.
 _SURELY = 1e-4
+# Of those that are the same numbers in another order the first is taken, however their sums are rounded.
+_CLEARLY_NEARER = 1 - 1e-6
 # So many numbers of a value are enough to know it by.
 _ENOUGH = 1 << 14
 _MOMENTS_NEAR = 0.1
@@ -194,7 +196,7 @@ class _Table:
                 continue
             for axes in arrangements(array.shape, wide.shape):
                 distance = self._distance(node, array, axes)
-                if distance < least:
+                if distance < (least if best is None else least * _CLEARLY_NEARER):
                     best, least = Pair(node, name, axes, "numbers"), distance
                     if not score(wide, self._noises[node], arranged(array, axes, wide.shape)).parted:
                         return best

@@ -175,7 +175,13 @@ def _cut(call: Call) -> Iterable[Proposal]:
                 f"the slice of axis {axis} begins at {taken[0] + move}, not at {taken[0]}",
                 f"let the slice begin at {taken[0]}",
                 with_(start=taken[0] + move, end=taken[-1] + move + 1),
+                rank=1 if _is_mask(tensor) else 0,
             )
+
+
+def _is_mask(tensor: Tensor) -> bool:
+    """One that is moved is best told where it is used, whatever moved it."""
+    return tensor.ndim > 1 and tensor.unique().numel() == 2
 
 
 def _looked_up(call: Call) -> Iterable[Proposal]:

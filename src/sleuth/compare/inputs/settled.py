@@ -21,6 +21,7 @@ from sleuth.compare.sides.torch_call import inputs_of, parameters_of
 from sleuth.compare.values import Batch, Input
 
 _MOST_TRIES = 120
+_ENOUGH_TRIES = 4
 
 
 def settle(reference: Side, target: Side | None = None) -> Batch:
@@ -130,9 +131,11 @@ def _learn_by_guessing(side: TorchSide) -> bool:
     tried: set[tuple[Guess, ...]] = set()
     waiting = itertools.chain(guesses(side.model), ((one,) for one in _by_weights(side)))
     nearby: list[tuple[Guess, ...]] = []
+    problems: set[str] = set()
     while True:
         guess = nearby.pop(0) if nearby else next(waiting, None)
         if guess is None:
+            _blame(side, problems, len(tried))
             return False
         if guess in tried:
             continue
@@ -142,8 +145,15 @@ def _learn_by_guessing(side: TorchSide) -> bool:
         if problem is None:
             side.learn_inputs(tensors)
             return True
+        problems.add(first_line(problem))
         if len(guess) == 1 and not nearby:
             nearby = [(one,) for one in nearer(guess[0], problem)]
+
+
+def _blame(side: TorchSide, problems: set[str], tries: int) -> None:
+    """What a model says of every input alike is not about the inputs."""
+    if tries >= _ENOUGH_TRIES and len(problems) == 1:
+        raise CannotCompare(f"{side.title} fails on every input that was tried (others: --inputs): {problems.pop()}")
 
 
 def _from_other(side: TorchSide, inputs: Sequence[Input], example: Batch | None) -> Iterator[Arguments]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +22,8 @@ from sleuth.compare.values import Array, Batch, Captured, Input, Trained
 if TYPE_CHECKING:
     from sleuth.compare.reference import Reference
 
+_UNKNOWN_CLASS = re.compile(r"Could not locate class '(\w+)'")
+
 
 def load(path: str | Path, trust: bool = False) -> Any:
     """The model in a `.keras` file; code in it is run only if it is trusted."""
@@ -31,6 +34,11 @@ def load(path: str | Path, trust: bool = False) -> Any:
         if not trust and ("safe_mode" in said or "unsafe_deserialization" in said):
             raise CannotCompare(
                 f"{path} holds Python code (a Lambda layer) that loading would run; add --trust if you know its origin"
+            ) from None
+        if missing := _UNKNOWN_CLASS.search(said):
+            raise CannotCompare(
+                f"{path} has a class that Keras does not know here, {missing[1]}: name a function that builds or loads "
+                "the model instead, as in port.py:model"
             ) from None
         raise CannotCompare(f"{path} cannot be read as a Keras model: {one_line(problem)}") from None
 

@@ -76,15 +76,20 @@ def main():
 
 
 def refused(folder):
-    """A file with code in it, without and with trust, and one that names a class that is nowhere."""
+    """A file with code in it, without and with trust, one without layers, and one with a class
+    of somebody's own."""
     path = folder / "lambda.keras"
     keras.Sequential([keras.Input((2,)), keras.layers.Lambda(lambda x: x * 2)]).save(path)
     broken = folder / "broken.keras"
     with zipfile.ZipFile(broken, "w") as archive:
-        archive.writestr("config.json", '{"class_name": "Nothing", "module": "nowhere", "config": {}}')
+        archive.writestr("config.json", '{"class_name": "Sequential", "module": "keras", "config": {"layers": 3}}')
         archive.writestr("metadata.json", '{"keras_version": "3.0"}')
+    custom = folder / "custom.keras"
+    keras.Sequential([keras.Input((2,)), type("Mine", (keras.layers.Layer,), {"call": lambda self, x: x})()]).save(
+        custom
+    )
     found = {}
-    for name in (path, broken):
+    for name in (path, broken, custom):
         try:
             keras_live.load(name)
         except CannotCompare as problem:
