@@ -48,15 +48,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--labelled", type=Path, required=True, metavar="FOLDER", help="the folder of texts.jsonl")
     parser.add_argument("--test", action="store_true", help="measure on the test third")
+    parser.add_argument("--ships-alone", action="store_true", help="with --test: what ships, and no rival")
     parser.add_argument("--store", type=Path, metavar="FILE", help="where to remember embeddings of MiniLM")
     options = parser.parse_args()
     posts = labelled(options.labelled)
     learnt = [post for post in posts if not post.for_test and post.kind in KINDS]
     if options.test:
-        said = tested([post for post in posts if post.for_test], learnt, options.store)
+        rivals = () if options.ships_alone else RIVALS
+        said = {"test third": tested([post for post in posts if post.for_test], learnt, rivals, options.store)}
     else:
         said = trained(posts, learnt, [f"{title}\n\n{body}".strip() for _, title, body in texts(options.labelled)])
     earlier = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
+    if options.test and options.ships_alone:
+        said["test third"] = earlier.get("test third", {}) | said["test third"]
     RESULT.write_text(json.dumps(earlier | said, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(said, indent=1))
 
@@ -110,7 +114,7 @@ def held_out(views: Views, kinds: Array) -> tuple[Array, Array]:
     return whole, short
 
 
-def tested(test: Sequence[Post], learnt: Sequence[Post], store: Path | None) -> dict[str, Any]:
+def tested(test: Sequence[Post], learnt: Sequence[Post], rivals: Sequence[str], store: Path | None) -> dict[str, Any]:
     """What ships and its rivals on posts that nothing has looked at before."""
     agreed = [post for post in test if post.kind in KINDS]
     truth = np.array([_ORDER.index(post.kind or "") for post in agreed])
@@ -124,12 +128,12 @@ def tested(test: Sequence[Post], learnt: Sequence[Post], store: Path | None) -> 
     others = [post for post in test if set(post.kinds.values()) == {"other"}]
     said["other posts that got no kind"] = f"{sum(triage.ask(p.text).kind is None for p in others)} of {len(others)}"
     drawn = [post for post in learnt if post.round in AT_RANDOM]
-    for name in RIVALS:
+    for name in rivals:
         model = maker(name, Embedder(store), "kinds")()
         model.fit([post.text for post in drawn], [str(post.kind) for post in drawn])
         said[f"{name}, whole"] = _said(evaluate(_held(model.predict_proba(read["whole"]), truth)))
         print(name, said[f"{name}, whole"]["macro-F1"], flush=True)
-    return {"test third": said}
+    return said
 
 
 def _table(rows: Sequence[dict[str, float]]) -> Array:

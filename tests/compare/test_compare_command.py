@@ -56,6 +56,11 @@ def detached():
     return Net(detached=True)
 
 
+def talking():
+    print("number of parameters: 1,234")
+    return Net()
+
+
 def broken():
     raise RuntimeError("no such checkpoint")
 
@@ -210,6 +215,12 @@ def test_bad_input_is_refused_in_one_line(sleuth_in: Callable[..., Any], words: 
     assert says in err
     assert err.count("\n") == 1
     assert "Traceback" not in err
+
+
+def test_what_a_model_prints_does_not_spoil_the_report(sleuth_in: Callable[..., Any]) -> None:
+    status, out, err = sleuth_in("models_to_compare.py:talking", ORIGINAL, "--format", "json")
+    assert (status, json.loads(out)["findings"]) == (0, [])
+    assert "number of parameters" in err
 
 
 class Small(nn.Module):

@@ -112,6 +112,9 @@ def _check(args: Namespace) -> None:
 
 
 def _compare(args: Namespace, outlet: Outlet, ignore: frozenset[str]) -> int:
+    import sys
+    from contextlib import redirect_stdout
+
     from sleuth.cli import compare_told, streams
     from sleuth.cli.progress import Progress
     from sleuth.compare.verdict import compare_deployments, compare_two
@@ -119,7 +122,8 @@ def _compare(args: Namespace, outlet: Outlet, ignore: frozenset[str]) -> int:
     from sleuth.program import silenced
     from sleuth.report import Aside
 
-    with Progress("inputs compared") as progress:
+    # Standard output is the report's: what the user's models print there would spoil its JSON.
+    with Progress("inputs compared") as progress, redirect_stdout(sys.stderr):
         wishes = _wishes(args, progress)
         if args.variants:
             names = [name.strip() for name in args.variants.split(",") if name.strip()]
