@@ -13,6 +13,8 @@ from sleuth.compare.values import Array, in_float64
 # A grid of so many steps is what 8 bits hold; an array must have this many values more than it has steps.
 _MOST_STEPS = 256
 _LEAST_VALUES = 16
+# What a layer in fewer bits may be off by, as a whole, in units of one rounding: a recurrent one rounds many times.
+_ROUNDINGS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,28 @@ def on_grid(array: Array, form: Format) -> bool:
         return False
     tensor = torch.from_numpy(in_float64(array))
     return bool(tensor.isfinite().all()) and bool((rounded(tensor, form) == tensor).all())
+
+
+def coarsest(own: Tensor, other: Tensor, slack: Tensor) -> Format | None:
+    """The format in which the other must have been computed: its values lie on the grid, give or take `slack`, ours do
+    not, and they are no farther from ours than a few roundings. What bfloat16 keeps, float16 mostly keeps too."""
+    if other.shape != own.shape or not other.isfinite().all() or not own.any():
+        return None
+    for form in sorted((form for form in FORMATS if form.dtype is not None), key=lambda form: form.bits):
+        near = (other - own).square().mean().sqrt() <= _ROUNDINGS * 2.0**-form.bits * own.square().mean().sqrt()
+        if near and _lies_on(other, form, slack) and not _lies_on(own, form, slack):
+            return form
+    return None
+
+
+def _lies_on(values: Tensor, form: Format, slack: Tensor) -> bool:
+    """As far as the slack leaves room between two points of the grid to be off it."""
+    step = torch.ldexp(torch.ones_like(values), torch.frexp(values)[1] - form.bits)
+    some = values != 0
+    telling = some & (slack.expand_as(values) <= step / 8)
+    if int(telling.sum()) < max(_LEAST_VALUES, int(some.sum()) // 2):
+        return False
+    return bool(((rounded(values, form) - values).abs() <= slack)[telling].all())
 
 
 def snapped(value: Tensor, target: Array, grid: Format | float) -> Tensor:

@@ -22,6 +22,7 @@ from sleuth.compare.causes._arguments import (
     is_floating,
 )
 from sleuth.compare.reference import Call
+from sleuth.compare.scores import LIMIT
 from sleuth.compare.values import in_float64
 
 Function = Callable[[Tensor], Tensor]
@@ -116,11 +117,17 @@ def _other_parameter(call: Call, target: Target) -> Iterator[Proposal]:
     theirs = torch.from_numpy(in_float64(target.value))
     below = data < -1e-3 * data.abs().max()
     found = float((theirs[below] / shape(data[below])).median()) if int(below.sum()) >= 8 else math.nan
-    if math.isfinite(found) and found != 0:
-        told = float(f"{found:.4g}")  # a number that someone wrote
-        word, name = parameter.replace("_", " "), _OWN[call.op]
-        fix = f"give it {word} {own:g}, as the reference has"
-        yield Proposal(f"its {name} has {word} {told:g}, not {own:g}", fix, changed(parameter, lambda _: told), rank=1)
+    if not math.isfinite(found) or not found:
+        return
+    word, name = parameter.replace("_", " "), _OWN[call.op]
+    fix = f"give it {word} {own:g}, as the reference has"
+    for digits in range(1, 9):  # as few as someone may have written
+        told = float(f"{found:.{digits}g}")
+        says = f"its {name} has {word} {told:.8g}, not {own:g}"
+        proposal = Proposal(says, fix, changed(parameter, lambda _, told=told: told), rank=1)  # type: ignore[misc]
+        if target.judge is None or target.judge(proposal.apply) <= LIMIT:
+            yield proposal
+            return
 
 
 def _replaced(data: Tensor, own: str, value: Tensor, name: str, call: Call) -> Iterator[Proposal]:

@@ -9,10 +9,10 @@ from torch import Tensor
 
 from sleuth.compare.causes import ANY, Proposal, Target
 from sleuth.compare.causes._arguments import changed, followed_by, is_floating
-from sleuth.compare.causes._rounding import FORMATS, Format, on_grid, rounded, snapped, step_of
+from sleuth.compare.causes._rounding import FORMATS, Format, coarsest, on_grid, rounded, snapped, step_of
 from sleuth.compare.causes._sightings import Sighting, sightings
 from sleuth.compare.reference import Call
-from sleuth.compare.values import Array
+from sleuth.compare.values import Array, in_float64
 
 OPS = ANY
 # Their operands are rounded too when such an operation is computed in fewer bits.
@@ -30,6 +30,10 @@ _WEIGHTS = {
     **dict.fromkeys(("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"), "weight"),
     "addmm": "mat2",
 }
+_WITH_BIAS = frozenset(_WEIGHTS) - {"embedding", "addmm"}
+_EXACT = torch.zeros(())
+# What the rounding of one sum in float32 may be off by.
+_AS_IN_FLOAT32 = 2.0**-23
 _RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
 _FIX = "keep this layer in float32, or accept the loss and compare with the lower precision's own noise"
 
@@ -42,6 +46,8 @@ def propose(call: Call, target: Target) -> Iterable[Proposal]:
         yield from _of_input(call)
     for sighting in sightings(call, target):
         yield from _of_value(sighting)
+    if call.op in _WITH_BIAS and isinstance(call.arguments.get("bias"), Tensor):
+        yield from _without_bias(call, target)
 
 
 def _of_input(call: Call) -> Iterator[Proposal]:
@@ -105,10 +111,25 @@ def _of_value(sighting: Sighting) -> Iterator[Proposal]:
         if on_grid(sighting.other, form) and not on_grid(own, form):
             rounding = sighting.made(_snapping(sighting.other, form))
             yield Proposal(f"{sighting.whose} kept in {form.name}", _FIX, rounding)
+    if computed := coarsest(sighting.own, torch.from_numpy(in_float64(sighting.other)), _EXACT):
+        theirs = torch.from_numpy(in_float64(sighting.other))
+        yield Proposal(f"{sighting.whose} computed in {computed.name}", _FIX, sighting.made(lambda _: theirs), rank=1)
     step = step_of(sighting.other)
     if step is not None and abs(own - sighting.other).max() <= 0.51 * step:
         rounding = sighting.made(_snapping(sighting.other, step))
         yield Proposal(f"{sighting.whose} kept in steps of {step:.4g}", _FIX, rounding, rank=1)
+
+
+def _without_bias(call: Call, target: Target) -> Iterator[Proposal]:
+    """The product in fewer bits, the bias added to it in float32."""
+    whole = call.again()
+    if tuple(whole.shape) != target.value.shape:
+        return
+    product = call.again(bias=None)
+    theirs = torch.from_numpy(in_float64(target.value))
+    form = coarsest(product, theirs - (whole - product), _AS_IN_FLOAT32 * theirs.abs())
+    if form is not None:
+        yield Proposal(f"its product is computed in {form.name}", _FIX, lambda call: theirs, rank=1)
 
 
 def _snapping(target: Array, grid: Format | float) -> Callable[[Tensor], Tensor]:
