@@ -11,7 +11,7 @@ import torch
 from sleuth.compare.causes import Proposal, Target, proposals, proposals_behind
 from sleuth.compare.reference import Call, Override, Reference, as_array
 from sleuth.compare.scores import EPS, LIMIT, Noise, score
-from sleuth.compare.shaken import moved_by_rounding
+from sleuth.compare.shaken import Rounding
 
 # A cause is told from another, and from none at all, by this factor between what they leave unexplained.
 _CLEARLY = 3.0
@@ -73,7 +73,8 @@ def _share_of_rounding(
 
 def _rounded(known: Mapping[str, Any]) -> dict[str, Any]:
     """As float32 keeps them, where that is not exact already."""
-    return {name: moved_by_rounding(one, EPS, torch.Generator().manual_seed(0)) for name, one in known.items()}
+    rounding = Rounding(EPS, seed=0)
+    return {name: rounding.moved(one) for name, one in known.items()}
 
 
 def _behind(
