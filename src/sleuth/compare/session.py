@@ -66,8 +66,9 @@ def compare_sides(
             tried.append(_tried(_graph(reference, sample), reference, target, sample))
     usual = _usual_noise(tried)
     tried = [_with_noise(one, usual) for one in tried]
-    if tried and _barely(max(tried, key=lambda one: one.worst), target):
-        usual = _doubted(reference, max(tried, key=lambda one: one.worst).sample, usual)
+    worst = max(tried, key=lambda one: one.worst, default=None)
+    if worst is not None and _barely(worst, target):
+        usual = _doubted(reference, worst.sample, usual)
         tried = [_with_noise(one, usual) for one in tried]
     progress(len(samples), len(samples) + 1)
     if not tried:

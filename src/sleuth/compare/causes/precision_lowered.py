@@ -111,8 +111,8 @@ def _of_value(sighting: Sighting) -> Iterator[Proposal]:
         if on_grid(sighting.other, form) and not on_grid(own, form):
             rounding = sighting.made(_snapping(sighting.other, form))
             yield Proposal(f"{sighting.whose} kept in {form.name}", _FIX, rounding)
-    if computed := coarsest(sighting.own, torch.from_numpy(in_float64(sighting.other)), _EXACT):
-        theirs = torch.from_numpy(in_float64(sighting.other))
+    theirs = torch.from_numpy(in_float64(sighting.other))
+    if computed := coarsest(sighting.own, theirs, _EXACT):
         yield Proposal(f"{sighting.whose} computed in {computed.name}", _FIX, sighting.made(lambda _: theirs), rank=1)
     step = step_of(sighting.other)
     if step is not None and abs(own - sighting.other).max() <= 0.51 * step:

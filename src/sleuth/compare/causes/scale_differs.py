@@ -59,7 +59,7 @@ def propose(call: Call, target: Target) -> Iterable[Proposal]:
 def _of_one_operand(call: Call, target: Target) -> Iterator[Proposal]:
     """A sum of which one part alone has a factor: attention scores with a bias, a residual branch."""
     value = call.again()
-    if tuple(value.shape) != target.value.shape or value.unique().numel() < _FEWEST:
+    if tuple(value.shape) != target.value.shape or not _is_various(as_array(value).ravel()):
         return
     theirs = as_tensor(in_float64(target.value))
     for name, which in (("self", "first"), ("other", "second")):
