@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import io
-import itertools
 import linecache
 import os
 import re
+import shutil
 import sys
 import sysconfig
 import tokenize
@@ -18,11 +18,16 @@ from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 
+from sleuth import kernel
 from sleuth.findings import Finding, Place
+from sleuth.positions import span_of
 
 _OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 # Python gives a whole `for` statement as the position of its next(); a person means its first line.
 _LONG_EXPRESSION = 12
+# A command is Python's where its first line says so.
+_FIRST_LINE = 512
 _COMPOUND = ("for ", "while ", "with ", "async ", "if ")
 _IGNORE = re.compile(r"#\s*sleuth:\s*ignore(?:\[([^\]]*)\])?")
 
@@ -59,7 +64,7 @@ def find(target: str, arguments: Collection[str] = (), module: bool = False) -> 
 
 
 def _find_script(target: str, arguments: Collection[str]) -> Program:
-    path = Path(target)
+    path = _installed(target) or Path(target)
     if path.is_dir():
         raise CannotRun(f"{target} is a directory; name the script in it, or run a package with -m")
     try:
@@ -71,6 +76,17 @@ def _find_script(target: str, arguments: Collection[str]) -> Program:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise CannotRun(f"{target} cannot be read as Python: {reason}") from None
     return Program(target, tuple(arguments), _compiled(source, str(path.absolute()), target))
+
+
+def _installed(target: str) -> Path | None:
+    """A command such as `torchrun`, where no script of that name lies here."""
+    if os.path.exists(target) or os.path.basename(target) != target:
+        return None
+    found = shutil.which(target)
+    if found is None:
+        return None
+    with open(found, "rb") as file:
+        return Path(found) if b"python" in file.readline(_FIRST_LINE) else None
 
 
 def _compiled(source: str, filename: str, shown: str) -> CodeType:
@@ -155,7 +171,7 @@ def without_our_frames(error: BaseException) -> BaseException:
 def _pruned(traceback: TracebackType | None) -> TracebackType | None:
     kept = []
     while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(_OURS):
+        if not is_ours(traceback.tb_frame.f_code.co_filename):
             kept.append(traceback)
         traceback = traceback.tb_next
     result: TracebackType | None = None
@@ -172,12 +188,22 @@ def _library_folders() -> tuple[str, ...]:
     return (*(os.path.join(folder, "") for folder in folders), "<frozen ", _OURS)
 
 
+def is_installed(filename: str) -> bool:
+    """Is this file in a folder for libraries, of this Python or another, or of a distribution's?"""
+    return any(folder in filename for folder in _INSTALLED)
+
+
 @cache
 def is_users(filename: str) -> bool:
     """Does this file belong to the user, rather than to Python, an installed library or Sleuth?"""
-    if filename.startswith(_library_folders()) or f"{os.sep}site-packages{os.sep}" in filename:
+    if filename.startswith(_library_folders()) or is_installed(filename):
         return False
     return os.path.isabs(filename) or filename.startswith("<") or os.path.exists(filename)
+
+
+def is_ours(filename: str) -> bool:
+    """Does this file belong to Sleuth?"""
+    return filename.startswith(_OURS)
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:
@@ -204,14 +230,11 @@ def line_of(code: CodeType, instruction: int) -> int:
 
 
 def place_of(code: CodeType, instruction: int) -> Place:
-    """Where an instruction of a code object stands in the source, as exactly as this Python version tells."""
-    if not hasattr(code, "co_positions"):
+    """Where an instruction of a code object stands in the source, as exactly as can be known."""
+    span = span_of(code, instruction)
+    if span is None or span.end_line - span.line >= _LONG_EXPRESSION:
         return place_at(code.co_filename, line_of(code, instruction))
-    start, end, column, end_column = next(
-        itertools.islice(code.co_positions(), instruction // 2, None), (None, None, None, None)
-    )
-    if start is None or end is None or column is None or end_column is None or end - start >= _LONG_EXPRESSION:
-        return place_at(code.co_filename, line_of(code, instruction))
+    start, end, column, end_column = span
     lines = [linecache.getline(code.co_filename, number).rstrip("\n") for number in range(start, end + 1)]
     if start != end and lines[0][column:].startswith(_COMPOUND):
         return place_at(code.co_filename, start)
@@ -233,13 +256,28 @@ def place_at(filename: str, line: int) -> Place:
     return Place(shown_path(filename), line, column if text else None, line, text.strip() or None)
 
 
+def place_of_error(error: BaseException) -> Place | None:
+    """The user's innermost line in a traceback."""
+    innermost: tuple[str, int] | None = None
+    trace = error.__traceback__
+    while trace is not None:
+        filename, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
+        if is_users(filename) and line is not None:
+            innermost = filename, line
+        trace = trace.tb_next
+    return place_at(*innermost) if innermost is not None else None
+
+
 @cache
 def _started_in() -> str:
     return os.getcwd()
 
 
 def shown_path(filename: str) -> str:
-    """The path as a person in the folder where the command was run would write it."""
+    """The path as a person in the folder where the command was run would write it, or a notebook's `cell 3`."""
+    cell = kernel.cell_of(filename)
+    if cell is not None:
+        return cell
     if filename.startswith("<"):
         return filename
     relative = os.path.relpath(filename, _started_in())
@@ -252,7 +290,7 @@ def silenced(finding: Finding, ignored: Collection[str] = ()) -> bool:
         return True
     if finding.place is None:
         return False
-    path = os.path.join(_started_in(), finding.place.path)
+    path = kernel.file_of(finding.place.path) or os.path.join(_started_in(), finding.place.path)
     last = finding.place.end_line or finding.place.line
     lines = (linecache.getline(path, number) for number in range(finding.place.line, last + 1))
     return any(silences(line, finding.diagnosis) for line in lines)

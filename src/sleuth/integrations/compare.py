@@ -42,6 +42,7 @@ def compare(
     or loader of them, or a file; without it they are made from the model's signature. Where that is not possible,
     `sleuth.compare.side.CannotCompare` says so in one line. Copies are used; models and chance stay as they were."""
     from sleuth.compare.verdict import ROUNDS, Wishes, compare_deployments, compare_two
+    from sleuth.integrations.showing import known_to_notebook
     from sleuth.testing.undisturbed import undisturbed
 
     if (second is None) == (not variants):
@@ -53,4 +54,5 @@ def compare(
     found = tuple(finding for finding in verdict.findings if not silenced(finding, ignore))
     report = Compared("compare", verdict.title, found)
     object.__setattr__(report, "verdict", verdict)
+    known_to_notebook()
     return report

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from sleuth import report
 from sleuth.findings import Report
+from sleuth.integrations import showing
 from sleuth.live import EXPERIMENTS, Watch
 from sleuth.live.record import Record
 
@@ -25,9 +24,17 @@ def watch(
     `experiments` is how many seconds experiments on a copy of the model may take, when training goes badly. `record` is
     the folder under which the run is recorded for `sleuth view`, as `sleuth run` does with ".sleuth"."""
     book = None if record is None else Record(Path(record), "<python>")
-    return Watch(keep_going=keep_going, ignore=ignore, experiments=experiments, record=book, show=_print)
+    showing.known_to_notebook()
+    return Watch(
+        keep_going=keep_going,
+        ignore=ignore,
+        experiments=experiments,
+        record=book,
+        show=_print,
+        all_is_well=showing.say_all_is_well,
+        says_unseen=True,
+    )
 
 
 def _print(found: Report) -> None:
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    print(report.render(found, "terminal", colour=colour))
+    showing.show(found, sys.stdout)

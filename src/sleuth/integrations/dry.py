@@ -37,6 +37,7 @@ def dry(
         raise TypeError(f"sleuth.dry rehearses a function or a model, not {type(fn).__name__}")
     from sleuth.dry.in_process import hold
     from sleuth.integrations.as_before import as_before
+    from sleuth.integrations.showing import known_to_notebook
     from sleuth.testing.undisturbed import undisturbed
 
     name = getattr(fn, "__qualname__", type(fn).__name__)
@@ -44,6 +45,7 @@ def dry(
     with undisturbed(), as_before(fn):
         held = hold(lambda: _perform(fn, inputs, device), scenario, numbers)
     _say_where_it_stopped(held)
+    known_to_notebook()
     return Report("dry", name, tuple(finding for finding in held.findings if not silenced(finding, ignore)))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -14,14 +12,10 @@ from sleuth.findings import Finding
 from sleuth.integrations.session import Session
 from sleuth.live import EXPERIMENTS
 from sleuth.live.keras import making
-from sleuth.program import users_frame
+from sleuth.live.line import say
 
 # Layers and optimisers made from here on are known by their lines.
 making.listen()
-if keras.backend.backend() == "jax":
-    from sleuth.live.jax import differentiated
-
-    differentiated.listen()
 
 
 class SleuthCallback(keras.callbacks.Callback):  # type: ignore[misc]
@@ -38,7 +32,6 @@ class SleuthCallback(keras.callbacks.Callback):  # type: ignore[misc]
     ) -> None:
         super().__init__()
         self._session = Session(keep_going=keep_going, ignore=ignore, experiments=experiments, record=record)
-        self._on: Any = None
 
     @property
     def findings(self) -> list[Finding]:
@@ -46,43 +39,15 @@ class SleuthCallback(keras.callbacks.Callback):  # type: ignore[misc]
         return self._session.findings
 
     def on_train_begin(self, logs: Any = None) -> None:
-        frame = users_frame(sys._getframe(1))
-        line = (frame.f_code, frame.f_lasti) if frame is not None else None
-        watch = self._session.begin()
-        try:
-            self._on = _adapter()(self.model, watch, line)
-            self._on.begin()
-        except Exception as error:
-            watch.host.failed(error)
-            self._on = None
-        atexit.register(self._end)
+        if keras.backend.backend() not in ("torch", "jax"):
+            say(f"Keras on {keras.backend.backend()} is not watched yet; the torch and jax backends are")
+        self._session.begin()
+        # For a watch that has begun only now: Keras made the function for its steps before it called us.
+        self.model.make_train_function()
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        if self._on is not None and self._on.went_bad and not self._session.keep_going:
+        if self._session.should_stop:
             self.model.stop_training = True
 
     def on_train_end(self, logs: Any = None) -> None:
-        self._end()
-
-    def _end(self) -> None:
-        on, self._on = self._on, None
-        atexit.unregister(self._end)
-        if on is not None:
-            try:
-                on.end()
-            except Exception as error:
-                self._session.begin().host.failed(error)
         self._session.end()
-
-
-def _adapter() -> Any:
-    backend = keras.backend.backend()
-    if backend == "jax":
-        from sleuth.live.keras.on_jax import OnJax
-
-        return OnJax
-    if backend == "torch":
-        from sleuth.live.keras.on_torch import OnTorch
-
-        return OnTorch
-    raise NotImplementedError(f"Keras on {backend} is not watched; the torch and jax backends are")

@@ -232,6 +232,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if watched is not None and watched.when == call.when:
         # A plain list, so that it comes through from the processes of pytest-xdist.
         report.sleuth = [finding.diagnosis for finding in watched.alarms]
+        report.sleuth_saw_training = bool(watched.watch.steps or watched.watch.backwards)
         if watched.watch.findings:
             report.sections.append(("sleuth", watched.text()))
     return report
@@ -246,14 +247,16 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    found = [r.sleuth for reports in terminalreporter.stats.values() for r in reports if hasattr(r, "sleuth")]
-    if not found:
+    told = [r for reports in terminalreporter.stats.values() for r in reports if hasattr(r, "sleuth")]
+    if not told:
         return
-    names = sorted({name for names in found for name in names})
-    failed = sum(bool(names) for names in found)
-    tests = f"{len(found):,} test{'s' * (len(found) != 1)} watched"
+    names = sorted({name for report in told for name in report.sleuth})
+    failed = sum(bool(report.sleuth) for report in told)
+    tests = f"{len(told):,} test{'s' * (len(told) != 1)} watched"
+    trained = sum(report.sleuth_saw_training for report in told)
+    unseen = "" if trained == len(told) else f"; {trained or 'none'} of them trained"
     terminalreporter.write_line(
         f"sleuth: {tests}, {failed:,} with findings: {', '.join(names)}"
         if failed
-        else f"sleuth: {tests}, nothing found"
+        else f"sleuth: {tests}, nothing found{unseen}"
     )

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-from sleuth import report
 from sleuth.findings import Finding, Report
+from sleuth.integrations import showing
 from sleuth.live import EXPERIMENTS, Watch
 from sleuth.live.record import Record
 from sleuth.live.watch import active
@@ -52,6 +52,7 @@ class Session:
             experiments=self._experiments,
             record=book,
             show=_print,
+            all_is_well=showing.say_all_is_well,
         )
         self._watch.start()
         self.findings = self._watch.host.findings
@@ -76,5 +77,4 @@ class Session:
 
 
 def _print(found: Report) -> None:
-    colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    print(report.render(found, "terminal", colour=colour), file=sys.stderr)
+    showing.show(found, sys.stderr)

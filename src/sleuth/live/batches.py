@@ -58,6 +58,8 @@ class Dealt:
     recent: deque[Batch] = field(default_factory=lambda: deque(maxlen=KEPT_WITHIN_A_STEP))
     again: deque[Batch] = field(default_factory=deque)
     count: int = 0
+    # How many samples its first batch had.
+    usual: int = 0
     samples: int = 0
     in_order: bool = False
     ended: bool = False

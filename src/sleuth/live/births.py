@@ -15,6 +15,9 @@ from sleuth.live.naming import same_memory
 from sleuth.live.numbers import NOTHING, Numbers
 from sleuth.live.trace import Op, Trace, plain_name
 
+# float16 has no normal number below 6.1e-5.
+_EPSILON_OF_HALF = 1e-4
+
 
 @dataclass(frozen=True, slots=True)
 class Birth:
@@ -76,6 +79,12 @@ class Birth:
         forward = self.op.forward
         return forward.operands[index].numbers if forward is not None and len(forward.operands) > index else NOTHING
 
+    def epsilon(self, usual: float) -> float:
+        """A number that is small for any type, but not 0 in the type of what the operation was given."""
+        operands = (self.op.forward or self.op).operands
+        half = any(operand.dtype == torch.float16 for operand in operands)
+        return max(usual, _EPSILON_OF_HALF) if half else usual
+
     def counted(self, condition: Callable[[Tensor], Tensor], index: int = 0) -> int | None:
         """In how many values of an operand a condition holds; None where the operation has written over it."""
         if index >= len(self.inputs) or same_memory(self.inputs[index], self.output):
@@ -107,6 +116,21 @@ def _cast(value: Any, dtype: torch.dtype) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A change of the operation's own expression, tried before it is told: an operand gets this form, `{}` being what
+    is written there now. `fix` is the place of the fix that says the same in general. `{ok}` is what the operation
+    `chooser` is given as its operand number `condition`. Or the call gets a `keyword` argument more."""
+
+    title: str
+    form: str = ""
+    operand: int = 0
+    fix: int = 0
+    chooser: Op | None = None
+    condition: int = 0
+    keyword: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a check has to say about a birth. The diagnosis is the check's file name; `culprit` is the operand that was
     dangerous, by its place."""
@@ -117,6 +141,7 @@ class Verdict:
     root_cause: RootCause | None = None
     origin: tuple[Link, ...] = ()
     culprit: int = 0
+    rewrites: tuple[Rewrite, ...] = ()
     diagnosis: str = field(default="")
 
 

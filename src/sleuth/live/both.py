@@ -13,6 +13,7 @@ from sleuth.live.learning.listener import Learning
 from sleuth.live.learning.wiring import rate
 from sleuth.live.nonfinite import NonFinite, Wrote, closure_in
 from sleuth.live.ranks.drift import Drift
+from sleuth.live.waits import Waits
 
 
 class Both:
@@ -23,15 +24,21 @@ class Both:
         self._learning = learning
         self.drift = Drift(learning)
         self._stepping: Any = None
-        self._fetching = self._data_seconds = 0.0
+        # When the loader was asked for the batch that it is fetching.
+        self._fetching: float | None = None
+        self._data_seconds = 0.0
+        self.waits = Waits(self._waited)
         self._last_step = 0.0
+        self.first_backward: Callable[[], object] = lambda: None
         learning.loss_lines = story.loss_lines
         story.evaluated = self._evaluated
+        story.alone = self._alone
         # These concern the first alone.
         self.module_with_buffers = story.module_with_buffers
         self.indices_drawn = story.indices_drawn
         self.loader_reset = story.loader_reset
         self.scaler_updates = story.scaler_updates
+        self.gradients_computed = story.gradients_computed
 
     def again(self, iterator: Any) -> tuple[bool, Any]:
         self._learning.fetching()
@@ -42,7 +49,21 @@ class Both:
         self._story.optimizer_made(optimizer)
         self._learning.optimizer_made(optimizer)
 
+    def _alone(self) -> None:
+        self._learning.off = self.drift.off = True
+        self._story.wrote = lambda *row: None
+
+    def _waited(self, seconds: float) -> None:
+        """For another thread or process: where the loader does, its whole fetching counts."""
+        if self._fetching is None:
+            self._data_seconds += seconds
+
     def backward_begins(self, tensors: Any) -> None:
+        if not self._story.backwards:
+            self.first_backward()
+            self.waits.begin()
+        if self._learning.compiles and self._story.stepped_unheard():
+            self._learning.stepped_unheard()
         self._story.backward_begins(tensors)
         if self._learning.attentive:
             if self._story.tracing:
@@ -89,12 +110,14 @@ class Both:
             self.drift.step_ended()
 
     def loader_ended(self, iterator: Any) -> None:
+        self._fetching = None
         self._story.loader_ended(iterator)
         self._learning.loader_ended(iterator)
 
     def dealt(self, iterator: Any, batch: Any) -> None:
-        if self._fetching:
+        if self._fetching is not None:
             self._data_seconds += time.perf_counter() - self._fetching
+            self._fetching = None
         self._story.dealt(iterator, batch)
         self._learning.dealt(iterator, batch, self._story.tracing)
 
@@ -128,6 +151,16 @@ class Both:
             put(step, values)
 
         return tell
+
+    @contextmanager
+    def taught_by(self, learning: Learning) -> Iterator[None]:
+        """A training that has a listener of its own goes on: the usual one learns nothing from it."""
+        usual, off = self._learning, self._learning.off
+        self._learning, usual.off = learning, True
+        try:
+            yield
+        finally:
+            self._learning, usual.off = usual, off or learning.off
 
     @contextmanager
     def muted(self) -> Iterator[None]:

@@ -15,12 +15,14 @@ from sleuth import handbook
 from sleuth.findings import Evidence, Finding, Fix, Link, Place
 from sleuth.live import leaves, numbers, origin, story
 from sleuth.live.batches import Dealer
-from sleuth.live.births import Verdict, operation_name
+from sleuth.live.births import Rewrite, Verdict, operation_name
 from sleuth.live.graph import Suspect
 from sleuth.live.history import History
+from sleuth.live.mending.proposals import Proposal, proposals
 from sleuth.live.naming import module_entry, variable_name
 from sleuth.live.origin import Origin
 from sleuth.live.replay import Replay, Trouble
+from sleuth.live.trace import Op
 from sleuth.program import place_of
 
 Line = tuple[CodeType, int]
@@ -39,6 +41,8 @@ class Symptom:
         return self.bad if self.seen_in == "loss" else [p.grad for p in self.bad if p.grad is not None]
 
     def link(self) -> Link:
+        if self.seen_in == "loss" and self.bad[0].numel() > 1:
+            return Link("the loss function refuses what is not finite", self.backward)
         if self.seen_in == "loss":
             return Link(f"the loss became {float(self.bad[0].detach()):g}", self.backward)
         names = [name for parameter in self.bad[:3] if (name := name_of(parameter)) is not None]
@@ -52,16 +56,32 @@ def name_of(parameter: Tensor) -> str | None:
     return entry.name if entry is not None else variable_name(parameter)
 
 
-def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer, several: bool = False) -> Finding:
-    """The finding for what the replay saw. Gradients that `several` ranks share may come from another one."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A finding, and the operation of the forward pass that its check knows to rewrite."""
+
+    finding: Finding
+    op: Op | None = None
+    rewrites: tuple[Rewrite, ...] = ()
+
+    def proposals(self) -> list[Proposal]:
+        return proposals(self.op, self.rewrites) if self.op is not None else []
+
+
+def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer) -> Finding:
+    return told(replay, symptom, history, dealer).finding
+
+
+def told(replay: Replay, symptom: Symptom, history: History, dealer: Dealer, several: bool = False) -> Told:
+    """What the replay saw. Gradients that `several` ranks share may come from another one."""
     shared = several and symptom.seen_in == "gradient"
     source = origin.find_own(replay.trace) if shared else origin.find(replay.trace, symptom.tensors)
     if source is None and shared:
-        return not_seen_again(replay, "it came with the gradients of another rank", history)
+        return Told(not_seen_again(replay, "it came with the gradients of another rank", history))
     if source is None:
-        return not_seen_again(replay, "the operation that gave it ran outside the traced step", history)
+        return Told(not_seen_again(replay, "the operation that gave it ran outside the traced step", history))
     if source.leaf is not None and source.leaf.tensor is not None:
-        return _of_leaf(source, replay, symptom, history, dealer)
+        return Told(_of_leaf(source, replay, symptom, history, dealer))
     verdict = _verdict(source)
     place = source.op.place
     found = handbook.finding(
@@ -70,20 +90,26 @@ def finding(replay: Replay, symptom: Symptom, history: History, dealer: Dealer, 
         root_cause=verdict.root_cause,
         place=place,
         step=replay.trouble.step,
-        evidence=(*_evidence(source, verdict), *verdict.evidence, *story.history_evidence(history)),
+        evidence=(
+            *_evidence(source, verdict),
+            *(leaves.culprit(source.op, dealer) if replay.trouble.window == 1 else ()),
+            *verdict.evidence,
+            *story.history_evidence(history),
+        ),
         chain=story.chain(source, verdict, history, symptom.link()),
         fixes=verdict.fixes,
     )
     # A loss that is not finite is so at every scale; only gradients can be a matter of the scale.
     collapsed = replay.trouble.symptom == "scale" and symptom.seen_in == "gradient"
-    return _collapsed(found, replay.trouble) if collapsed else found
+    found = _collapsed(found, replay.trouble) if collapsed else found
+    return Told(found, story.watched(source.op), verdict.rewrites)
 
 
 def _verdict(source: Origin) -> Verdict:
     """What the checks said at the birth. Where an infinity turned to NaN within the derivative of one and the same
-    operation, the two are one event, and what was said of the NaN counts."""
+    operation, or in that of the one that gave it, the two are one event, and what was said of the NaN counts."""
     nan = source.became_nan
-    same_event = nan is not None and nan.forward is not None and nan.forward is source.op.forward
+    same_event = nan is not None and nan.forward is not None and nan.forward in (source.op.forward, source.op)
     told = nan.notes.get("verdict") if nan is not None and same_event else None
     return told or source.op.notes.get("verdict") or _without_a_rule(source)
 

@@ -30,7 +30,7 @@ def harmless(method: Method) -> Method:
 
     @wraps(method)
     def guarded(self: Guarded, *args: Any, **kwargs: Any) -> Any:
-        if self.off or is_dynamo_compiling():
+        if is_dynamo_compiling() or self.off:
             return None
         try:
             if not self.tracing:

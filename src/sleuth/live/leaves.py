@@ -17,7 +17,7 @@ from sleuth.live.births import operation_name
 from sleuth.live.naming import module_entry, same_memory, variable_name
 from sleuth.live.origin import Origin
 from sleuth.live.snapshot import RandomStates
-from sleuth.live.trace import Trace
+from sleuth.live.trace import Op, Trace
 from sleuth.program import line_of, place_at
 
 # Looking a sample up runs the user's data set code; a batch of more than this is not searched sample by sample.
@@ -67,6 +67,21 @@ def _in_batch(tensor: Tensor, dealer: Dealer) -> tuple[Dealt, Batch, str, Tensor
                 if same_memory(part, tensor):
                     return dealt, batch, name, part
     return None
+
+
+def culprit(op: Op, dealer: Dealer) -> Iterator[Evidence]:
+    """The sample whose row an operation made non-finite first, where its result has one row a sample, and not all are
+    bad. A loader that fetches ahead leaves it open which batch that was."""
+    dealt, row = dealer.newest(), op.notes.get("bad row")
+    if dealt is None or dealt.ended or row is None or dealer.keeps > 1 or op.output.bad == op.output.count:
+        return
+    batch = dealt.recent[-1]
+    sizes = {len(part) for _, part in batch.tensors() if part.dim()}
+    if len(sizes) != 1 or op.output_shape.count(size := sizes.pop()) != 1 or op.output_shape[0] != size:
+        return
+    yield Evidence("row in batch", row)
+    if isinstance(batch.indices, list) and len(batch.indices) == size and isinstance(batch.indices[row], int):
+        yield Evidence("sample index", batch.indices[row])
 
 
 def _bad_sample(dealt: Dealt, batch: Batch, part: str, tensor: Tensor, reader: Place | None) -> LeafVerdict:

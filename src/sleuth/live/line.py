@@ -4,6 +4,20 @@ from __future__ import annotations
 
 import sys
 
+_hushed = False
+
+
+def hush(quiet: bool) -> None:
+    """Whether `note` says nothing."""
+    global _hushed
+    _hushed = quiet
+
+
+def note(text: str) -> None:
+    """`say` for those who did not ask for quiet: what the report will tell again, or how it went."""
+    if not _hushed:
+        say(text)
+
 
 def say(text: str) -> None:
     """Write `sleuth: text`. With tqdm's bars on the screen the line goes above them."""

@@ -7,8 +7,8 @@ import math
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from functools import wraps
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial, wraps
 from types import CodeType
 from typing import Any, Literal, Protocol
 
@@ -17,12 +17,14 @@ from torch import Tensor
 
 from sleuth.findings import Finding
 from sleuth.live import checks, diagnose, graph, sentinel
-from sleuth.live.batches import Batch
+from sleuth.live.batches import Batch, Dealt
 from sleuth.live.births import Birth
 from sleuth.live.bundle.pack import Keeper
 from sleuth.live.harmless import harmless
 from sleuth.live.history import History
 from sleuth.live.loss_lines import LossLines
+from sleuth.live.mending.mender import Mender, Trial
+from sleuth.live.numbers import is_finite
 from sleuth.live.ranks import team
 from sleuth.live.ranks.team import Team
 from sleuth.live.replay import ATTEMPTS, HeldBack, Replay, Trouble
@@ -34,6 +36,8 @@ from sleuth.live.trace import inputs_of
 
 # With --keep-going, a poisoned step is skipped as often as it comes, but looked into only the first few times.
 REPLAYS = 3
+# Of all weights, those that are asked whether an update went by unheard.
+_SPEAKERS = 4
 
 
 class Wrote(Protocol):
@@ -59,9 +63,10 @@ class NonFinite:
         wrote: Wrote,
         keep_going: bool,
         prompt: bool | None = None,
+        experiments: float = 0.0,
     ) -> None:
         """`deliver` takes a finding, may raise Stop, and answers False where the user silenced it. `prompt` forces the
-        reading at once or a step later, which otherwise depends on the device."""
+        reading at once or a step later, which otherwise depends on the device. Fixes are tried for so many seconds."""
         self.off = False
         self.step = 0
         self.skipped = 0
@@ -82,6 +87,11 @@ class NonFinite:
         self._scalers = Scalers()
         self._replay: Replay | None = None
         self._replays = 0
+        self._mender = Mender(experiments)
+        # Called in a copy of the process: nobody else is to hear what goes on there.
+        self.alone: Callable[[], object] = lambda: None
+        # How many steps went by in the replay before the trouble showed.
+        self._trial_steps = 0
         self._held: HeldBack | None = None
         self._poisoned = False
         # For the case that several ranks train together: what to say without stopping, how to stop without a word, and
@@ -93,8 +103,13 @@ class NonFinite:
         self._foretold: Replay | None = None
         self._verdict: tuple[Finding, int] | None = None
         self._asked = 0
-        self._backwards = 0
+        self.backwards = 0
+        self.gradients_taken = 0
+        # What some weights' versions were at the last backward pass, and the step then.
+        self._at_backward: tuple[list[int], int] = [], 0
         self._in_closure = False
+        # Is the step under way one that `look_into` will be asked to repeat?
+        self._repeatable = self._refused = False
         # Told when a closure has returned: which optimiser called it, and how often it has in this step.
         self.evaluated: Callable[[Any, int], object] = lambda optimizer, times: None
 
@@ -113,6 +128,11 @@ class NonFinite:
     def tracing(self) -> bool:
         return self._replay is not None
 
+    @property
+    def holds_back(self) -> bool:
+        """Is the optimiser's step under way to change nothing?"""
+        return self._held is not None
+
     def untraced(self) -> AbstractContextManager[None]:
         """While a step is traced: what keeps our own arithmetic out of the trace."""
         return self._replay.trace.paused() if self._replay is not None else nullcontext()
@@ -120,6 +140,8 @@ class NonFinite:
     @harmless
     def finish(self) -> None:
         """The program has ended. Trouble that there was no time to look into is told as far as it is known."""
+        if self._mender.trial is not None:
+            self._mender.trial.give_up("the program ended")
         if self._replay is not None:
             self._give_up("the program left its loop before the step could be repeated")
         elif self._foretold is not None:
@@ -128,9 +150,16 @@ class NonFinite:
     @harmless
     def crashed(self, error: Exception) -> None:
         """The program ended with an exception: keep what its step started from."""
+        if self._mender.trial is not None:
+            self._mender.trial.give_up(error)
         if self.keeper is not None and self._replay is None and self._rounds.holds(error):
             self.keeper.pack(Trouble("crash", self.step, math.nan, self._rounds.site), self._rounds, error)
             self.keeper.seal(None)
+
+    def dealt_to(self, error: BaseException) -> Dealt | None:
+        """Who dealt the batch of the round that this error ended."""
+        newest = self._rounds.dealer.newest()
+        return newest if newest is not None and not newest.ended and self._rounds.holds(error) else None
 
     def switch_off(self) -> None:
         self.off = True
@@ -175,6 +204,9 @@ class NonFinite:
 
     def again(self, iterator: Any) -> tuple[bool, Any]:
         batch = self._next_again(iterator) if self._replay is not None else None
+        if batch is None and self._mender.trial is not None and getattr(iterator, "_num_workers", 0) > 0:
+            # The workers are those of the process that this is a copy of.
+            self._mender.trial.give_up("the next batch is not its own")
         return (True, batch.content) if batch is not None else (False, None)
 
     @harmless
@@ -190,14 +222,20 @@ class NonFinite:
 
     # The backward pass
 
+    def gradients_computed(self) -> None:
+        """Without a backward pass: nothing is known of what becomes of them."""
+        self.gradients_taken += 1
+
     @harmless
     def backward_begins(self, tensors: Any) -> None:
         roots = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
-        self._backwards += 1
+        self.backwards += 1
         self._rounds.backward_called(sys._getframe(2))
         self._loss = self._read_loss(roots)
         if self._replay is not None and self._replay.running:
             bad = [root for root in roots if is_bad(sentinel.scalar(root))]
+            if self._mender.trial is not None and self._loss is not None:
+                self._mender.trial.losses.append(self._loss)
             if bad:
                 self._conclude(bad, "loss")
             elif self._replay.suspect is not None and self._replay.suspects_line is None:
@@ -269,6 +307,10 @@ class NonFinite:
             self._trouble("gradient", norm)
         elif self._replay is not None and self._team.several:
             self._replay_together(None, leaves)
+        trial = self._mender.trial
+        if trial is not None and self._replay is not None and self._replay.running and not bad:
+            trial.updated(leaves)
+            trial.give_up("an update by hand cannot be waited for")
         if bad or self._replay is not None:
             for parameter in leaves:
                 if parameter.grad is not None:
@@ -359,10 +401,10 @@ class NonFinite:
         def checked() -> Any:
             nonlocal times
             times += 1
-            random, backwards = self._rounds.states.take(), self._backwards
+            random, backwards = self._rounds.states.take(), self.backwards
             result = self._evaluate(closure)
             self.evaluated(optimizer, times)
-            differentiated = self._backwards > backwards
+            differentiated = self.backwards > backwards
             if differentiated and self._must_be_repeated(result, optimizer, parameters, random):
                 self._evaluate(closure)
                 self._was_repeated()
@@ -403,7 +445,7 @@ class NonFinite:
             self._replay.steps = ATTEMPTS
             self._replay_together(None, self._parameters())
         elif self._replay is not None:
-            self._give_up("the closure gave finite values when called again")
+            self._give_up("the same step gave finite values when it was repeated")
 
     @harmless
     def _closure_ended(self, optimizer: Any, parameters: list[Tensor], first: bool) -> bool:
@@ -419,6 +461,12 @@ class NonFinite:
     @harmless
     def step_ended(self, optimizer: Any) -> None:
         held, self._held = self._held, None
+        trial = self._mender.trial
+        if trial is not None and trial.ends_with_this_update:
+            self._end_of_replay()
+            trial.updated(self._parameters())
+        elif trial is not None and self._replay is None:
+            trial.trained_on()
         if held is not None:
             held.give_back()
         elif self._replay is None:
@@ -427,6 +475,67 @@ class NonFinite:
             self._rounds.step_ended(optimizer, several_optimizers=len(self._versions) > 1)
         if self._replay is not None and not self._replay.running and self._replay.way == "next step":
             self._replay.start()
+
+    @harmless
+    def stepped_unheard(self) -> bool:
+        """Asked before each backward pass of a program that compiles: an optimiser whose step was compiled calls no
+        hook. Have the weights changed since the last pass, without a step that was heard?"""
+        versions = [p._version for p in self._parameters()[:_SPEAKERS]] if self._optimizers else []
+        (before, step), self._at_backward = self._at_backward, (versions, self.step)
+        if not before or step != self.step or before == versions or self._replay is not None:
+            return False
+        self.step += 1
+        self._at_backward = versions, self.step
+        self._rounds.begins()
+        return True
+
+    # Steps that a library makes from a batch, and can make again
+
+    def repeated(self, step: Callable[[], Any]) -> Any:
+        """Have a step made; and once more, under the trace, where a number goes bad in it."""
+        before, self._repeatable = self._repeatable, True
+        try:
+            result = step()
+            self._look_into(step)
+        except Exception:
+            if self.off or not self._was_raised_by_a_number():
+                raise
+            self._look_into(step)
+            raise
+        finally:
+            self._repeatable = before
+        return result
+
+    @harmless
+    def _was_raised_by_a_number(self) -> bool:
+        """Does a function refuse what is not finite, so that the step never comes to its backward pass?"""
+        bad, self._refused = self._refused, False
+        if bad and self._replay is None:
+            self._trouble("loss", math.nan)
+        return bad
+
+    @harmless
+    def refused(self, tensors: Sequence[Tensor]) -> None:
+        """A loss function raised an error over these."""
+        bad = [tensor for tensor in tensors if not is_finite(tensor)]
+        self._refused = bool(bad)
+        if bad and self._replay is not None and self._replay.running:
+            self._conclude(bad, "loss")
+
+    def _look_into(self, step: Callable[[], Any]) -> None:
+        if self._starts_again():
+            with suppress(Exception):
+                step()
+            self._was_repeated()
+
+    @harmless
+    def _starts_again(self) -> bool:
+        replay = self._replay
+        if replay is None or replay.running:
+            return False
+        replay.way = "closure"
+        replay.start(self._rounds.random_at_start())
+        return True
 
     # Gradient scalers
 
@@ -477,7 +586,7 @@ class NonFinite:
             self._settle(finding, symptom)
             return
         self._replay = replay
-        if arrange:
+        if arrange and not self._repeatable:
             loaders = self._rounds.loaders(optimizer)
             replay.arrange(loaders, self._rounds.dealer, together=self._team.several)
         else:
@@ -514,9 +623,14 @@ class NonFinite:
             bad = sentinel.bad_parameters(parameters)
             if bad:
                 self._conclude(bad, "gradient")
+                if self._mender.trial is not None:
+                    self._held = HeldBack(parameters)
                 return
             if replay.trouble.optimizer in (None, optimizer):
                 replay.steps += 1
+                if self._mender.trial is not None and replay.steps > self._trial_steps:
+                    self._mender.trial.ends_with_this_update = True
+                    return
             if replay.exhausted:
                 self._give_up("the same step gave finite values when it was repeated")
                 return
@@ -531,15 +645,41 @@ class NonFinite:
         replay = self._end_of_replay()
         symptom = diagnose.Symptom(seen_in, bad, self._rounds.site.place)
         several = self._team.several
-        finding = diagnose.finding(replay, symptom, self._history, self._rounds.dealer, several)
+        told = diagnose.told(replay, symptom, self._history, self._rounds.dealer, several)
         if several:
             # The others are on their way to a collective call of this very step: keep it for the optimiser's step.
-            self._verdict = finding, team.weight(finding, seen_in == "loss")
+            self._verdict = told.finding, team.weight(told.finding, seen_in == "loss")
             self._replay = replay
             return
-        self._settle(finding, replay.trouble.symptom)
+        if self._mender.trial is not None:
+            self._mender.trial.bad_again(told)
+        finding = self._tried(told, replay)
+        if finding is not None:
+            self._settle(finding, replay.trouble.symptom)
+
+    def _tried(self, told: diagnose.Told, replay: Replay) -> Finding | None:
+        """The finding with what trials say of its fixes; None in the copy of the process that is to make one."""
+        if replay.ran_eagerly or replay.way not in ("loop", "loader") or self.is_silenced(told.finding):
+            return told.finding
+        return self._mender.mended(told, partial(self._try_again, replay), self._loss)
+
+    def _try_again(self, replay: Replay, trial: Trial) -> None:
+        """In a copy of the process: repeat the step once more, up to its update, with the edited source in force."""
+        self.alone()
+        self.failed = self.stand_down = trial.give_up
+        self._deliver = self.tell = trial.bad  # type: ignore[assignment]
+        self.keeper, self._replays = None, 0
+        self._trial_steps = replay.steps
+        random, buffers = self._rounds.random_at_start(), self._rounds.buffers
+        self._replay = Replay(replay.trouble, random, buffers, self._birth, self._parameters)
+        self._replay.resumed = trial.in_force.resume
+        self._replay.arrange(self._rounds.loaders(replay.trouble.optimizer), self._rounds.dealer)
+        if self._replay.way != replay.way:
+            trial.give_up()
 
     def _give_up(self, why: str) -> None:
+        if self._mender.trial is not None:
+            self._mender.trial.not_seen_again(why)
         replay = self._end_of_replay()
         self._settle(diagnose.not_seen_again(replay, why, self._history), replay.trouble.symptom, poisoned=False)
 

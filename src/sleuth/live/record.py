@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -49,16 +49,20 @@ class Record:
         folder: Path | None = None,
         rank: int = 0,
         ranks: int = 1,
+        helps: bool = False,
     ) -> None:
-        """`folder` is given where several ranks share one run."""
+        """`folder` is given where several processes share one run. `helps`: this one was started by its program and
+        trains by itself, as no rank."""
         self.rank = rank
+        self._is_first = not rank and not helps
         self.folder = (folder or new_folder(root, program)).absolute()
         self.folder.mkdir(parents=True, exist_ok=True)
         ignore = root / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n")
         self._process = os.getpid()
-        self._file = os.open(self.folder / file_of_rank(rank), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        name = file_of_process(self._process) if helps else file_of_rank(rank)
+        self._file = os.open(self.folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._began = time.monotonic()
         self._row_due = self._latest_due = 0.0
         self._steps_per_row = 1
@@ -133,7 +137,7 @@ class Record:
 
     def _write_latest(self) -> None:
         """The newest values, and the row in the making, in a file of their own that is replaced as a whole."""
-        if self._process != os.getpid() or self.rank:
+        if self._process != os.getpid() or not self._is_first:
             return
         told = {
             "step": self._step,
@@ -158,10 +162,11 @@ class Record:
         """The failing step was kept in a file of this folder; its identity is proof that this run wrote it."""
         self._write({"row": "bundle", "path": name, "id": identity, "step": step})
 
-    def end(self, status: int, how: str, steps: int) -> None:
+    def end(self, status: int, how: str, steps: int, why: str | None = None) -> None:
+        """`why` no training was seen, where none was."""
         self._flush()
         self._write_latest()
-        self._write({"row": "end", "exit": status, "how": how, "steps": steps, "time": time.time()})
+        self._write({"row": "end", "exit": status, "how": how, "steps": steps, "why": why, "time": time.time()})
         if self._process == os.getpid():
             os.close(self._file)
 
@@ -172,6 +177,35 @@ class Record:
         return os.write(self._file, (json.dumps(row, allow_nan=False, separators=(",", ":")) + "\n").encode())
 
 
+class LateRecord(Record):
+    """Begun when there is something to write: most processes that a program starts do not train."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        self._given = given, named
+        self._begun = False
+
+    def _begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            given, named = self._given
+            super().__init__(*given, **named)
+
+    def values(self, step: int, values: Mapping[str, float]) -> None:
+        self._begin()
+        super().values(step, values)
+
+    def finding(self, finding: Finding) -> None:
+        self._begin()
+        super().finding(finding)
+
+    def expectation(self, says: str, place: Place | None) -> None:
+        """The program's own record has it."""
+
+    def end(self, status: int, how: str, steps: int, why: str | None = None) -> None:
+        if self._begun:
+            super().end(status, how, steps, why)
+
+
 def new_folder(root: Path, program: str) -> Path:
     """Where a run that begins now is recorded."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
@@ -180,6 +214,10 @@ def new_folder(root: Path, program: str) -> Path:
 
 def file_of_rank(rank: int) -> str:
     return f"record-rank{rank}.jsonl" if rank else ROWS
+
+
+def file_of_process(process: int) -> str:
+    return f"record-process{process}.jsonl"
 
 
 def _told(total: float, low: float, high: float, count: float) -> Any:
@@ -218,26 +256,40 @@ def newest(root: Path) -> Path:
 
 def ranks(folder: Path) -> list[int]:
     """The ranks that have written to a run's folder."""
-    others = [re.fullmatch(r"record-rank(\d+)\.jsonl", path.name) for path in folder.iterdir()]
-    return ([0] if (folder / ROWS).is_file() else []) + sorted(int(found[1]) for found in others if found)
+    return ([0] if (folder / ROWS).is_file() else []) + _numbered(folder, "rank")
 
 
-def rows(folder: Path, rank: int = 0) -> Iterator[dict[str, Any]]:
-    """Every whole row; a last line that a kill has cut short is left out, a row that it kept from being written is
-    made up for from the newest values."""
-    last = -1.0
-    ended = False
-    with open(folder / file_of_rank(rank), encoding="utf-8", errors="replace") as lines:
+def processes(folder: Path) -> list[int]:
+    """The processes that the program started and that trained by themselves."""
+    return _numbered(folder, "process")
+
+
+def _numbered(folder: Path, kind: str) -> list[int]:
+    names = [re.fullmatch(rf"record-{kind}(\d+)\.jsonl", path.name) for path in folder.iterdir()]
+    return sorted(int(found[1]) for found in names if found)
+
+
+def rows_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Every whole row of a file; a last line that a kill has cut short is left out."""
+    with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
             try:
                 row = json.loads(line)
             except ValueError:
                 continue
             if isinstance(row, dict) and "row" in row:
-                if row["row"] == "values":
-                    last = row["time"]
-                ended = ended or row["row"] == "end"
                 yield row
+
+
+def rows(folder: Path, rank: int = 0) -> Iterator[dict[str, Any]]:
+    """Every whole row of a rank; one that a kill kept from being written is made up for from the newest values."""
+    last = -1.0
+    ended = False
+    for row in rows_of(folder / file_of_rank(rank)):
+        if row["row"] == "values":
+            last = row["time"]
+        ended = ended or row["row"] == "end"
+        yield row
     pending = None if rank or ended else latest(folder).get("pending")
     if pending is not None and pending["time"] > last:
         yield pending
@@ -252,18 +304,24 @@ def latest(folder: Path) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def _findings(folder: Path, rank: int) -> list[Finding]:
-    return [finding_from_json(row["finding"]) for row in rows(folder, rank) if row["row"] == "finding"]
+def findings_in(told: Iterable[dict[str, Any]]) -> list[Finding]:
+    """Those among the rows."""
+    return [finding_from_json(row["finding"]) for row in told if row["row"] == "finding"]
+
+
+def findings_of_processes(folder: Path) -> list[Finding]:
+    """What was found in the processes that the program started and that are no ranks."""
+    return [found for one in processes(folder) for found in findings_in(rows_of(folder / file_of_process(one)))]
 
 
 def read(folder: Path) -> Story:
     """The report of a run, finished or not. Raises LookupError where the folder holds no record."""
     if not (folder / ROWS).is_file():
         raise LookupError(f"{folder} holds no record of a run")
-    from sleuth.live.ranks.merge import together
+    from sleuth.live.ranks.merge import joined, together
 
     program, several, last, end = "?", 1, None, None
-    found = {rank: _findings(folder, rank) for rank in ranks(folder)}
+    found = {rank: findings_in(rows(folder, rank)) for rank in ranks(folder)}
     for row in rows(folder):
         if row["row"] == "start":
             program, several = row["program"], max(several, row["ranks"])
@@ -271,13 +329,19 @@ def read(folder: Path) -> Story:
             last = row
         elif row["row"] == "end":
             end = row
-    findings = together(found, several)
+    findings = joined(together(found, several), findings_of_processes(folder))
     if end is not None:
         report = Report("run", program, findings, exit=end["exit"])
-        return Story(report, f"{program}: {end['how']} after {end['steps']:,} steps, exit status {end['exit']}")
+        seen = f"{end['how']} after {end['steps']:,} steps" if end["steps"] or findings else _unseen(end)
+        return Story(report, f"{program}: {seen}, exit status {end['exit']}")
     seen = "before its first step"
     if last is not None:
         loss = last["v"]["loss"]
         seen = f"last seen at step {last['step'] + last['steps'] - 1:,}, "
         seen += f"loss {loss[0] if isinstance(loss, list) else loss}"
     return Story(Report("run", program, findings), f"{program}: killed or still running, {seen}")
+
+
+def _unseen(end: dict[str, Any]) -> str:
+    why = f": {end['why']}" if end.get("why") else ""
+    return f"{end['how']}, no training was seen{why}"

@@ -65,6 +65,8 @@ class Replay:
         self._buffers = buffers
         self._parameters = parameters
         self.ran_eagerly = False
+        # Told when a frame of the program has been sent back to the top of its loop.
+        self.resumed: Callable[[], object] = lambda: None
 
     def arrange(self, loaders: list[Dealt], dealer: Dealer, together: bool = False) -> None:
         """Choose how to repeat the step: deal the batch again, or run the loop's body again at once, or wait. Ranks
@@ -72,7 +74,7 @@ class Replay:
         newest, backward = dealer.newest(), self.trouble.backward
         dealt_at = newest.recent[-1].dealt_at if newest is not None else None
         at_once = not loaders or (self.trouble.window == 1 and may_leave(backward, dealt_at))
-        if at_once and rewind(backward, self.start, _anything if together else _finite, dealt_at):
+        if at_once and rewind(backward, self._rewound, _anything if together else _finite, dealt_at):
             self.way = "loop"
             return
         if not loaders and newest is not None and newest.ended:
@@ -80,6 +82,10 @@ class Replay:
         if loaders:
             self.way = "loader"
             dealer.deal_again(loaders, self.trouble.window)
+
+    def _rewound(self) -> None:
+        self.start()
+        self.resumed()
 
     def start(self, random: RandomState | None = None) -> None:
         """Put back what the step started from, and write down everything from here on."""

@@ -132,14 +132,14 @@ def may_leave(backward: Site, dealt_at: tuple[CodeType, int] | None = None) -> b
         if id(frame) in lines and backward.stood(frame) == dealt_at:
             break
         for loop in _loops_around(frame, lines.get(id(frame), 0)):
-            return any(_leaves(node) for node in _own_nodes(ast.Module(loop.body, [])))
+            return any(_leaves(node) for node in own_nodes(ast.Module(loop.body, [])))
     return False
 
 
 def share_a_round(frame: FrameType, line: int, other: int) -> bool:
     """Is this line of a frame in the innermost loop of the other one? The line of a `for` is where its batch is got."""
     tree = _tree(frame.f_code.co_filename)
-    nodes = _own_nodes(_owner(tree, frame)) if tree is not None else iter(())
+    nodes = own_nodes(owner_of(tree, frame)) if tree is not None else iter(())
     loops = [node for node in nodes if isinstance(node, Loop) and (node.lineno == other or _within(node, other))]
     return bool(loops) and _within(max(loops, key=lambda loop: loop.lineno), line)
 
@@ -156,8 +156,8 @@ def _loops_around(frame: FrameType, line: int) -> Iterator[Loop]:
     tree = _tree(frame.f_code.co_filename)
     if tree is None:
         return iter(())
-    owner = _owner(tree, frame)
-    found = [node for node in _own_nodes(owner) if isinstance(node, Loop) and _within(node, line)]
+    owner = owner_of(tree, frame)
+    found = [node for node in own_nodes(owner) if isinstance(node, Loop) and _within(node, line)]
     return iter(sorted(found, key=lambda loop: -loop.lineno))
 
 
@@ -169,7 +169,7 @@ def _tree(filename: str) -> ast.Module | None:
         return None
 
 
-def _owner(tree: ast.Module, frame: FrameType) -> ast.AST:
+def owner_of(tree: ast.Module, frame: FrameType) -> ast.AST:
     """The function whose code the frame runs, or the module."""
     first = frame.f_code.co_firstlineno
     for node in ast.walk(tree):
@@ -180,7 +180,7 @@ def _owner(tree: ast.Module, frame: FrameType) -> ast.AST:
     return tree
 
 
-def _own_nodes(owner: ast.AST) -> Iterator[ast.AST]:
+def own_nodes(owner: ast.AST) -> Iterator[ast.AST]:
     """All nodes below, without those of functions and classes defined inside."""
     todo = list(ast.iter_child_nodes(owner))
     while todo:
@@ -198,7 +198,7 @@ def _carried_over(loop: Loop) -> set[str]:
     """The names whose values the body takes over from the round before, or changes on the way: with any, running it
     again is not quite the same. Plain counters do not count."""
     body = ast.Module(loop.body, [])
-    assigned = {name for node in _own_nodes(body) for name in _assigned(node)} - _counters(body)
+    assigned = {name for node in own_nodes(body) for name in _assigned(node)} - _counters(body)
     fetches = _fetches(loop)
     fetched = {name for statement in loop.body[:fetches] for name in _assigned(statement)}
     return _read_too_early(loop.body[fetches:], assigned, fetched)
@@ -241,8 +241,8 @@ def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
 def _loss_made_here(loop: Loop, line: int) -> bool:
     """Is the loss whose backward this line calls computed inside the loop? Its graph is gone after the first time."""
     body = ast.Module(loop.body, [])
-    assigned = {name for node in _own_nodes(body) for name in _assigned(node)}
-    for node in _own_nodes(body):
+    assigned = {name for node in own_nodes(body) for name in _assigned(node)}
+    for node in own_nodes(body):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "backward":
             continue
         if node.lineno <= line <= (node.end_lineno or node.lineno):
@@ -253,7 +253,7 @@ def _loss_made_here(loop: Loop, line: int) -> bool:
 
 def _counters(body: ast.Module) -> set[str]:
     """Names that are only ever added to, like `step += 1` or `total += loss.item()`."""
-    nodes = list(_own_nodes(body))
+    nodes = list(own_nodes(body))
     added = {n.target.id for n in nodes if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}
     return added - {name for node in nodes for name in _assigned(node)}
 

@@ -55,6 +55,8 @@ class Rounds:
         indices = dealt.indices.popleft() if dealt.indices else None
         batch = Batch(content, indices, dealt.count, self._random, users_line(frame))
         dealt.count += 1
+        if not dealt.usual:
+            dealt.usual = len(indices) if isinstance(indices, list) else 0
         if indices is None or (isinstance(indices, list) and indices[:1] == [None]):
             # An IterableDataset: its samples have no index but their place in the stream.
             _, first = next(batch.tensors(), ("", None))

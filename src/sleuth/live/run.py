@@ -9,12 +9,14 @@ from typing import Any
 
 from sleuth import program
 from sleuth.findings import Report, exit_status
+from sleuth.live import exits, sight
 from sleuth.live.bundle.pack import Keeper
 from sleuth.live.expectations import said
-from sleuth.live.line import say
+from sleuth.live.line import hush, note
 from sleuth.live.ranks import rank
 from sleuth.live.ranks.party import Party
 from sleuth.live.record import Record
+from sleuth.live.sight import Watched
 from sleuth.live.status import Status
 from sleuth.live.stop import Stop
 from sleuth.live.tensorboard import EventFiles
@@ -32,17 +34,20 @@ def run(
     bundle: bool = True,
     tensorboard: Path | None = None,
     status: bool = False,
+    quiet: bool = False,
     expect: Collection[Mapping[str, Any]] = (),
-    publish: Callable[[Report], object] = lambda report: None,
+    publish: Callable[[Report, Watched], object] = lambda report, watched: None,
 ) -> Report:
     """Run the program, watched. `record` is the folder under which the run is written down, and with `bundle` the first
-    step that fails, too; `tensorboard` one for event files. `status` shows how it goes. `expect` are the
-    settings of `expectations.said`. `publish` gets the report; of several ranks, one publishes that of all.
+    step that fails, too; `tensorboard` one for event files. `status` shows how it goes, `quiet` says nothing before the
+    report. `expect` are the settings of `expectations.said`. `publish` gets the report and how much was seen;
+    of several ranks, one publishes that of all.
     Raises NoTensorBoard, and CannotExpect for an expectation that cannot be read."""
     for one in expect:
         said(**one)
+    hush(quiet)
     events = EventFiles(tensorboard) if tensorboard is not None and rank() == 0 else None
-    party = Party(record, subject.name, keep_going, ignore, expect)
+    party = Party(record, subject.name, keep_going, ignore, expect, experiments, quiet)
     book = _open_record(party, subject)
     if book is not None and events is not None:
         book.also.append(events)
@@ -60,39 +65,85 @@ def run(
     line = Status(lambda: len(watch.findings)) if status and rank() == 0 else None
     if line is not None:
         watch.listen(line.values)
+    closing = _Closing(subject, watch, party, book, stays, keeper, events, line, publish)
     watch.start()
-    ending = Ending(1)
+    with exits.told_of(closing.close):
+        ending = _run(subject, party)
+        with exits.unhurried(watch.hurry):
+            return closing.close(ending)
+
+
+def _run(subject: Program, party: Party) -> Ending:
     try:
         with party.gathered():
             ending = program.run(subject)
             if ending.error is None:
+                exits.wait_for_threads()
                 party.wait_for_children()
-    finally:
-        if line is not None:
-            line.close()
-        watch.end(ending.error)
-        if keeper is not None:
-            keeper.close()
-    if party.were_stopped() and ending.error is not None:
-        ending = Ending(0, Stop())
-    how = party.how(_told(ending))
-    its_own = 0 if isinstance(ending.error, Stop) else ending.status
-    found = tuple(watch.findings)
-    stopped = isinstance(ending.error, Stop)
-    report = Report("run", subject.name, found, exit=its_own or exit_status(found) or int(stopped))
-    if book is not None:
-        book.end(report.exit, how, watch.steps)
-    if events is not None:
-        events.close()
-    merged = party.report(report)
-    if merged is None:
-        return report
-    _say_goodbye(watch, merged, how, stays, party.steps(watch.steps))
-    for path in keeper.kept() if keeper is not None else ():
-        say(f"the step that failed is kept; re-create it with: sleuth replay {program.shown_path(str(path))}")
-    publish(merged)
-    party.close()
-    return merged
+            return ending
+    except KeyboardInterrupt as error:
+        return Ending(130, error)
+
+
+class _Closing:
+    """The end of the run, whoever brings it about: the report is made once."""
+
+    def __init__(
+        self,
+        subject: Program,
+        watch: Watch,
+        party: Party,
+        book: Record | None,
+        stays: Record | None,
+        keeper: Keeper | None,
+        events: EventFiles | None,
+        line: Status | None,
+        publish: Callable[[Report, Watched], object],
+    ) -> None:
+        self._subject, self._watch, self._party = subject, watch, party
+        self._book, self._stays, self._keeper, self._events, self._line = book, stays, keeper, events, line
+        self._publish = publish
+        self._report: Report | None = None
+
+    def close(self, ending: Ending, how: str = "") -> Report:
+        """`how` it ended, where that is not to be seen from the exception."""
+        if self._report is None:
+            self._end_watch(ending)
+            if self._party.were_stopped() and ending.error is not None:
+                ending = Ending(0, Stop())
+            self._tell(ending, how or self._party.how(_told(ending)))
+        assert self._report is not None
+        return self._report
+
+    def _end_watch(self, ending: Ending) -> None:
+        if self._line is not None:
+            self._line.close()
+        self._watch.end(ending.error)
+        if self._keeper is not None:
+            self._keeper.close()
+
+    def _tell(self, ending: Ending, how: str) -> None:
+        watch, party = self._watch, self._party
+        stopped = isinstance(ending.error, Stop)
+        its_own = 0 if stopped else ending.status
+        found = tuple(watch.findings)
+        own = Report("run", self._subject.name, found, exit=its_own or exit_status(found) or int(stopped))
+        self._report = own
+        steps, in_words = party.steps(watch.steps)
+        seen = sight.watched(watch, steps, party.unseen())
+        if self._book is not None:
+            self._book.end(own.exit, how, watch.steps, seen.why)
+        if self._events is not None:
+            self._events.close()
+        merged = party.report(own)
+        if merged is None:
+            return
+        self._report = merged
+        _say_goodbye(watch, merged, how, self._stays, seen, in_words)
+        for path in self._keeper.kept() if self._keeper is not None else ():
+            note(f"the step that failed is kept; re-create it with: sleuth replay {program.shown_path(str(path))}")
+        self._publish(merged, seen)
+        party.close()
 
 
 def _open_record(party: Party, subject: Program) -> Record | None:
@@ -121,12 +172,18 @@ def _told(ending: Ending) -> str:
     return f"raised {type(error).__name__}"
 
 
-def _say_goodbye(watch: Watch, report: Report, how: str, book: Record | None, steps: str) -> None:
-    """One quiet line where there is no report to read."""
-    if watch.errors or (report.findings and how != "interrupted" and not watch.skipped):
+def _say_goodbye(watch: Watch, report: Report, how: str, book: Record | None, seen: Watched, steps: str) -> None:
+    """One quiet line where there is no report to read. It never reads like a clean bill where nothing was looked at."""
+    if report.findings and how != "interrupted" and not watch.skipped:
         return
-    found = f"{len(report.findings)} found" if report.findings else "nothing found"
-    skipped = f", {watch.skipped:,} poisoned updates skipped" if watch.skipped else ""
     ended = "" if how == "ended" else f", {how}"
     where = f" · {program.shown_path(str(book.folder))}" if book is not None else ""
-    print(f"sleuth: {found} in {steps}{skipped}{ended}{where}", file=sys.stderr)
+    found = f"{len(report.findings)} found" if report.findings else "nothing found"
+    skipped = f", {watch.skipped:,} poisoned updates skipped" if watch.skipped else ""
+    if seen.why is None:
+        said = f"{found} in {steps}{skipped}"
+    elif seen.steps:
+        said = f"{found} in the {steps} that were watched; {seen.why}"
+    else:
+        said = f"no training was seen, so nothing is known about it: {seen.why}"
+    note(f"{said}{ended}{where}")

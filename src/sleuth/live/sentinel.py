@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from sleuth.frameworks import torch_private
 from sleuth.live.numbers import is_finite
 from sleuth.live.ranks.shards import local_all
+
+_norms: Callable[..., Sequence[Tensor]] = torch_private.get("torch._foreach_norm")
+_copy_all = torch_private.get("torch._foreach_copy_")
 
 _HALF = {torch.float16, torch.bfloat16}
 _FEW = 24
@@ -29,7 +33,7 @@ def gradients_of(parameters: Iterable[Tensor]) -> list[Tensor]:
 def norms(gradients: list[Tensor]) -> Sequence[Tensor]:
     """One number a gradient, from one fused call; gradients of several devices or layouts one by one."""
     try:
-        return torch._foreach_norm(gradients, 2, dtype=torch.float32 if gradients[0].dtype in _HALF else None)
+        return _norms(gradients, 2, dtype=torch.float32 if gradients[0].dtype in _HALF else None)
     except (RuntimeError, NotImplementedError):
         home = gradients[0].device
         each = [torch.linalg.vector_norm(_dense(g).float()) for g in gradients if g.device.type != "meta"]
@@ -101,7 +105,7 @@ class LateSentinel:
         if not self._copies:
             return False
         with torch.no_grad():
-            torch._foreach_copy_(self._weights, self._copies)
+            _copy_all(self._weights, self._copies)
         return True
 
     def _keep_weights(self, parameters: list[Tensor]) -> None:
@@ -115,7 +119,7 @@ class LateSentinel:
                 self._weights = parameters
                 self._copies = [parameter.detach().clone() for parameter in parameters]
             else:
-                torch._foreach_copy_(self._copies, [parameter.detach() for parameter in parameters])
+                _copy_all(self._copies, [parameter.detach() for parameter in parameters])
 
 
 def _copied_without_waiting(value: Tensor) -> tuple[Tensor, Any]:

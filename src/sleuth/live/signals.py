@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from sleuth.findings import Place
+from sleuth.findings import Evidence, Finding, Place
 
 # A curve is kept in at most this many stretches; when full, neighbours are merged.
 STRETCHES = 512
+# A loss within this share of chance is at chance.
+_NEAR_CHANCE = 0.02
 
 
 @dataclass(slots=True)
@@ -162,6 +164,8 @@ class OptimizerSignals:
     rate: float = 0.0
     highest_rate: float = 0.0
     rates_seen: int = 0
+    # The rate that the library gives it unless it is told another.
+    usual_rate: float | None = None
     scheduler_made: Place | None = None
 
 
@@ -306,6 +310,9 @@ class Laboratory(Protocol):
     def unseen(self) -> Trial | None:
         """Train on some batches, measure on others: does anything carry over?"""
 
+    def cut_short(self) -> None:
+        """Someone waits: end the experiment that is under way, and make no other."""
+
 
 class NoLaboratory:
     """For a run in which no experiment can be made."""
@@ -319,14 +326,27 @@ class NoLaboratory:
     def unseen(self) -> Trial | None:
         return None
 
+    def cut_short(self) -> None:
+        return None
+
 
 @dataclass(slots=True)
 class Crash:
-    """The error that ended the program: its class, its words, and the user's innermost line."""
+    """The error that ended the program: its class, its words, the user's innermost line, and what is to be said of it
+    if no rule knows better."""
 
     kind: str
     message: str
     place: Place | None
+    explanation: Finding | None = None
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """What the failing frames held, where the message is known."""
+        return self.explanation.evidence if self.explanation is not None else ()
+
+    def is_known_as(self, diagnosis: str) -> bool:
+        return self.explanation is not None and self.explanation.diagnosis == diagnosis
 
 
 @dataclass
@@ -385,6 +405,15 @@ class Run:
         return self.recent < share * min(self.start, chance if chance is not None else self.start)
 
     @property
+    def at_chance(self) -> bool:
+        """Does the loss stay where a model that ignores its input would have it?"""
+        chance = self.chance
+        if chance is None or not self.mature or chance < 0.05:
+            return False
+        late = self.loss.part(0.6, 1.0)
+        return abs(late - chance) <= _NEAR_CHANCE * chance and abs(self.recent - chance) <= 2 * _NEAR_CHANCE * chance
+
+    @property
     def training_losses(self) -> list[LossLook]:
         """The loss function's calls behind the numbers that were differentiated, look by look."""
         return [loss for look in self.looks for loss in look.losses]
@@ -399,7 +428,8 @@ class Run:
         seen = [found[0] for found in roots if len(found) == 1]
         if not seen or len(seen) < max(1, 0.7 * len(self.looks)) or len({loss.function for loss in seen}) != 1:
             return None
-        if any(loss.extra.get("computed_targets") for loss in seen):
+        # The first look may begin before the loop does, where a data set is computed once and for all.
+        if any(loss.extra.get("computed_targets") for loss in seen[1:] or seen):
             return None
         return seen[-1]
 

@@ -16,7 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from sleuth.frameworks import torch_private
 from sleuth.program import users_frame
+
+_copy_all = torch_private.get("torch._foreach_copy_")
 
 _HAS_CUDA = torch.version.cuda is not None
 _WORDS = 624
@@ -182,7 +185,7 @@ class Buffers:
         if len(self._modules) != self._known:
             self._look_again()
         elif self._live:
-            torch._foreach_copy_(self._copies, self._live)
+            _copy_all(self._copies, self._live)
 
     def settle(self) -> None:
         """After a step: keep only the buffers that it changed."""

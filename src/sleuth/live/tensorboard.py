@@ -20,7 +20,7 @@ class EventFiles:
         try:
             from tensorboard.summary.writer.event_file_writer import EventFileWriter
         except ModuleNotFoundError:
-            raise NoTensorBoard("event files need tensorboard: pip install 'sleuth[tensorboard]'") from None
+            raise NoTensorBoard("event files need tensorboard: pip install 'sleuth-ml[tensorboard]'") from None
         self._writer = EventFileWriter(str(folder))
 
     def row(self, row: dict[str, Any]) -> None:

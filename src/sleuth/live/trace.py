@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,13 +14,19 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.multiprocessing.reductions import StorageWeakRef
-from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from sleuth.findings import Place
+from sleuth.frameworks import torch_private
 from sleuth.live import numbers
 from sleuth.live.numbers import Numbers
 from sleuth.program import is_users, place_of
+
+_function_modes = torch_private.get("torch.overrides._get_current_function_mode_stack")
+_dispatch_modes = torch_private.get("torch.utils._python_dispatch._get_current_dispatch_mode_stack")
+_next_node_number = torch_private.get("torch._C._autograd._get_sequence_nr")
+_node_under_way = torch_private.get("torch._C._current_autograd_node")
 
 _PLAIN_NAMES = {
     "_softmax": "softmax",
@@ -72,6 +78,11 @@ class Operand:
     shape: tuple[int, ...]
     dtype: torch.dtype
     index: int
+
+
+# Libraries that call the user's layers by themselves: each gives, for a frame of its own in which a layer works, the
+# line where the user made that layer.
+layers_stand_at: list[Callable[[FrameType], tuple[CodeType, int] | None]] = []
 
 
 @dataclass(eq=False, slots=True)
@@ -203,9 +214,9 @@ class Trace(TorchDispatchMode):
         """Look no further. Where a mode of the program's own lies above ours, ours stays but does nothing."""
         self._paused += 1
         warnings.filters[:] = self._filters  # type: ignore[index]
-        if _get_current_dispatch_mode_stack()[-1:] == [self]:
+        if self in _dispatch_modes()[-1:]:
             self.__exit__(None, None, None)
-        if _get_current_function_mode_stack()[-1:] == [self._calls]:
+        if self._calls in _function_modes()[-1:]:
             self._calls.__exit__(None, None, None)
 
     @contextmanager
@@ -282,6 +293,9 @@ class Trace(TorchDispatchMode):
                 return frame.f_code, frame.f_lasti
             if frame.f_code.co_name == "_engine_run_backward":
                 break
+            for stands_at in layers_stand_at:
+                if (line := stands_at(frame)) is not None:
+                    return line
             frame = frame.f_back
         return None, 0
 
@@ -290,8 +304,8 @@ class Trace(TorchDispatchMode):
 
         The node for an operation is made just before the operation itself runs, so its number is the last one given
         out. A derivative that is itself differentiated (create_graph=True) gets its number in the same way."""
-        self._by_sequence.setdefault(torch._C._autograd._get_sequence_nr() - 1, op)
-        node = torch._C._current_autograd_node()
+        self._by_sequence.setdefault(_next_node_number() - 1, op)
+        node = _node_under_way()
         if node is None:
             op.called = self._calls.current
             return
@@ -324,6 +338,7 @@ class Trace(TorchDispatchMode):
         if op.name in _PICKS_ROWS and not op.output.finite:
             op.notes["row"] = numbers.first_bad_row(main)
         if self._on_birth is not None and not op.output.finite and is_birth(op):
+            op.notes["bad row"] = numbers.first_bad_row(main)
             self._on_birth(op, args, kwargs, main)
 
 

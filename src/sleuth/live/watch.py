@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+import atexit
+import importlib
 import os
 import sys
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ContextDecorator, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from sleuth.findings import Finding, Report
-from sleuth.live import ranks
+from sleuth.frameworks import torch_private
+from sleuth.frameworks.after_import import AfterImport
+from sleuth.live import ranks, sight
 from sleuth.live.bundle.pack import Keeper
 from sleuth.live.expectations import Expectations
-from sleuth.live.line import say
-from sleuth.live.ranks import muster
+from sleuth.live.line import note, say
 from sleuth.live.ranks.merge import signed
 from sleuth.live.record import Record
+from sleuth.live.signals import Crash
 from sleuth.live.stop import Stop
-from sleuth.live.taps import AfterImport, Taps
+from sleuth.live.taps import Taps
 from sleuth.program import silenced
 
 Sink = Callable[[int, Mapping[str, float]], object]
 
 _active: Watch | None = None
+# Rooms for training that torch does not do. Once the program has imported the library, the room's
+# `attach(watch, library)` listens there, and returns the way back.
+ROOMS: dict[str, str] = {
+    "jax": "sleuth.live.jax.attach",
+    "keras": "sleuth.live.keras.attach",
+    "optax": "sleuth.live.jax.attach",
+}
 # Seconds that experiments on a copy of the model may take, all together.
 EXPERIMENTS = 20.0
+_UNUSED = "sleuth.watch() watches nothing by itself: write `with sleuth.watch():` around the training"
 
 
 class Guest(Protocol):
@@ -34,6 +47,7 @@ class Guest(Protocol):
 
     @property
     def steps(self) -> int: ...
+    def cut_short(self) -> None: ...
     def finish(self, error: BaseException | None = None) -> None: ...
 
 
@@ -52,9 +66,13 @@ class Watch(ContextDecorator):
         record: Record | None = None,
         program: str = "<python>",
         show: Callable[[Report], object] | None = None,
+        all_is_well: Callable[[str], object] | None = None,
         experiments: float = EXPERIMENTS,
         keeper: Keeper | None = None,
+        says_unseen: bool = False,
     ) -> None:
+        """`all_is_well` hears one line where training was seen and nothing found. `says_unseen`: say it at the end of a
+        block in which no training was seen."""
         self.findings: list[Finding] = []
         self.errors: list[Exception] = []
         self.program = program
@@ -62,15 +80,27 @@ class Watch(ContextDecorator):
         self._ignore = frozenset(ignore)
         self._record = record
         self._show = show
+        self._all_is_well = all_is_well
         self._experiments = experiments
         self._keeper = keeper
+        self._says_unseen = says_unseen
+        self._used = not says_unseen
+        if says_unseen:
+            atexit.register(self._say_if_unused)
         self._story: Any = None
         self._learning: Any = None
         self._drift: Any = None
         self._taps: list[Any] = []
         # Hears torch; told by others of steps that no optimiser of torch's makes.
         self.torch_listener: Any = None
-        self._import = AfterImport(self._torch_is_here)
+        self._imports = AfterImport()
+        # Places in torch at which nothing was heard any more when the watch ended.
+        self.lost_taps: list[str] = []
+        # What ended the program, if an error did.
+        self.crash: Crash | None = None
+        # Why training may go by unseen.
+        self.reasons: list[str] = []
+        self._ways_back: list[Callable[[], object]] = []
         self.host: Watch = self
         self._sinks: list[Sink] = [] if record is None else [record.values]
         self.expectations = Expectations(self.tell)
@@ -88,7 +118,7 @@ class Watch(ContextDecorator):
     @property
     def steps(self) -> int:
         """How many optimiser steps were completed."""
-        return max((self._story.step if self._story is not None else 0, *(guest.steps for guest in self.guests)))
+        return max((self._story_steps, *(guest.steps for guest in self.guests)))
 
     @property
     def experiments(self) -> float:
@@ -110,7 +140,10 @@ class Watch(ContextDecorator):
         self.expectations.begin(self._record)
         self._sinks.append(self.expectations.values)
         self._late_comer = "torch" in sys.modules
-        self._import.install()
+        self._imports.of("torch", self._torch_is_here)
+        for library in ROOMS:
+            self._imports.of(library, partial(self._library_is_here, library))
+        self._imports.install()
 
     def end(self, error: BaseException | None = None) -> None:
         """`error` is what ended the program, where something did."""
@@ -119,8 +152,10 @@ class Watch(ContextDecorator):
             self.host = self
             return
         _active = None
-        self._import.remove()
-        self._remove_taps()
+        self.lost_taps = self._taps[0].lost() if self._taps else []
+        self._let_go()
+        crash = self._crash_of(error) if isinstance(error, Exception) and not isinstance(error, Stop) else None
+        self.crash = crash
         if self._story is not None:
             if isinstance(error, Exception):
                 self._story.crashed(error)
@@ -136,8 +171,66 @@ class Watch(ContextDecorator):
             self._learning.measure(last=True)
         self.expectations.finish()
         if self._learning is not None:
-            self._learning.finish(error, self._went_bad)
+            self._learning.finish(crash, self._went_bad)
             self._clear_away()
+        if crash is not None and crash.explanation is not None:
+            self._explain(crash.explanation)
+
+    def _crash_of(self, error: Exception) -> Crash | None:
+        """Looked into at once, while the calls that led to it are remembered."""
+        from sleuth.live import crashes
+
+        try:
+            at_hand = crashes.AtHand(step=self.steps if self.guests else None)
+            if self._learning is not None:
+                from sleuth.live.crashes import of_torch
+
+                at_hand = of_torch.at_hand(self._story, self._learning, error)
+            return crashes.crash_of(error, at_hand)
+        except Exception as problem:
+            self.failed(problem)
+            return None
+
+    def _explain(self, explanation: Finding) -> None:
+        from sleuth.live.crashes import is_explained_by
+
+        if not is_explained_by(explanation, self.findings):
+            self.tell(explanation)
+
+    def blind(self, reason: str) -> None:
+        """Training that cannot be watched may be under way, for this reason: said if none is seen."""
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+
+    @property
+    def hears_torch(self) -> bool:
+        return self._story is not None
+
+    @property
+    def backwards(self) -> int:
+        """How many backward passes were heard."""
+        return self._story.backwards if self._story is not None else 0
+
+    @property
+    def saw_losses(self) -> bool:
+        """Were the losses of the steps that this process made looked at?"""
+        return not self._story_steps or bool(self.backwards)
+
+    @property
+    def _story_steps(self) -> int:
+        return self._story.step if self._story is not None else 0
+
+    @property
+    def gradients_taken(self) -> int:
+        """How often gradients were computed without a backward pass."""
+        return self._story.gradients_taken if self._story is not None else 0
+
+    def hurry(self) -> None:
+        """Someone waits for the report: no experiment is worth that."""
+        if self._learning is not None:
+            self._learning.run.laboratory.cut_short()
+        for guest in self.guests:
+            guest.cut_short()
 
     @contextmanager
     def deaf(self) -> Iterator[None]:
@@ -146,11 +239,14 @@ class Watch(ContextDecorator):
             yield
 
     def abandon(self) -> None:
-        """In a forked process that is going to have a watch of its own."""
+        """In a forked process, which is to have a watch of its own if it trains."""
         global _active
         _active = None
-        self._import.remove()
-        self._remove_taps()
+        for listener in (self._story, self._learning):
+            if listener is not None:
+                listener.off = True
+        self.expectations.abandon()
+        self._let_go()
 
     def _clear_away(self) -> None:
         from sleuth.live.left_over import clear_away
@@ -159,14 +255,35 @@ class Watch(ContextDecorator):
         inspection = self._learning.inspection
         clear_away(lambda mode: mode is inspection or isinstance(mode, Calls))
 
-    def _remove_taps(self) -> None:
-        for taps in self._taps:
-            taps.remove()
+    def _let_go(self) -> None:
+        self._imports.remove()
+        for one in self._taps:
+            one.remove()
         self._taps = []
+        while self._ways_back:
+            self._ways_back.pop()()
+
+    def __call__(self, func: Any) -> Any:
+        self._is_used()
+        return super().__call__(func)
+
+    def _is_used(self) -> None:
+        self._used = True
+        atexit.unregister(self._say_if_unused)
 
     def __enter__(self) -> Watch:
+        self._is_used()
         self.start()
         return self
+
+    def __repr__(self) -> str:
+        if self._used:
+            return f"<sleuth.watch: {self.steps:,} steps, {len(self.findings)} found>"
+        return f"<{_UNUSED}>"
+
+    def _say_if_unused(self) -> None:
+        if not self._used:
+            say(_UNUSED)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
         nested = self.host is not self
@@ -177,16 +294,27 @@ class Watch(ContextDecorator):
             self._record.end(self.report.exit, _how(error), self.steps)
         if self.findings and self._show is not None:
             self._show(self.report)
+        elif self._says_unseen and not self.steps:
+            say(f"no training was seen in this block, so nothing is known about it: {sight.watched(self, 0).why}")
+        elif self._all_is_well is not None and self.steps and not self.findings:
+            self._all_is_well(sight.nothing_found(self, "" if error is None else _how(error)))
         return isinstance(error, Stop)
 
     def _torch_is_here(self) -> None:
+        too_old = torch_private.too_old()
+        if too_old is not None:
+            say(f"{too_old}; your program goes on unwatched")
+            self.blind(too_old)
+            return
         try:
             from sleuth.live.both import Both
             from sleuth.live.learning.listener import Learning
             from sleuth.live.learning.taps import WiringTaps
             from sleuth.live.nonfinite import NonFinite
 
-            self._story = NonFinite(self.deliver, self.failed, _write_nothing, self._keep_going)
+            self._story = NonFinite(
+                self.deliver, self.failed, _write_nothing, self._keep_going, experiments=self._experiments
+            )
             self._story.keeper = self._keeper
             self._story.tell, self._story.stand_down = self.tell, self.stand_down
             self._story.is_silenced = lambda finding: silenced(finding, self._ignore)
@@ -194,27 +322,37 @@ class Watch(ContextDecorator):
             both = self.torch_listener = Both(self._story, self._learning)
             self._story.wrote = both.heard(self.put, self.expectations.want_layers)
             self._learning.muted = both.muted
-            self._taps = [Taps(both), WiringTaps(self._learning), both.drift]
+            taps = Taps(both)
+            both.first_backward = taps.mend
+            self._taps = [taps, WiringTaps(self._learning), both.drift, both.waits]
             self._drift = both.drift
-            if muster.INVITATION in os.environ:
-                from sleuth.live.ranks.children import Joining
-
-                self._taps.append(Joining(os.getpid()))
-            for taps in self._taps:
-                taps.install()
+            for one in self._taps:
+                one.install(self._imports)
+            for remark in torch_private.remarks("run") if ranks.rank() == 0 else ():
+                note(remark)
             if self._late_comer:
                 self._story.look_around()
                 self._learning.look_at_the_first_step()
         except Exception as error:
             self.failed(error)
 
+    def _library_is_here(self, library: str) -> None:
+        try:
+            room = importlib.import_module(ROOMS[library])
+            self._ways_back.append(room.attach(self, library))
+        except Exception as error:
+            self.failed(error)
+
     def deliver(self, finding: Finding) -> bool:
         """A number went bad: the run is not worth going on with."""
+        known = len(self.findings)
         if not self._keep(finding):
             return False
         self._went_bad = True
         if not self._keep_going:
             raise self.stop()
+        if len(self.findings) > known:
+            self._say_at_once(finding)
         return True
 
     @property
@@ -235,12 +373,17 @@ class Watch(ContextDecorator):
 
     def tell(self, finding: Finding) -> bool:
         """The network learns badly, or not at all: said at once, and the program goes on."""
+        known = len(self.findings)
         if not self._keep(finding):
             return False
+        if len(self.findings) > known:
+            self._say_at_once(finding)
+        return True
+
+    def _say_at_once(self, finding: Finding) -> None:
         if not self._ending and self._show is None:
             at = f"{finding.place.path}:{finding.place.line}: " if finding.place is not None else ""
-            say(f"{at}{finding.title} [{finding.diagnosis}]; more when the program ends")
-        return True
+            note(f"{at}{finding.title} [{finding.diagnosis}]; more when the program ends")
 
     def listen(self, sink: Sink) -> None:
         """Hear every value that is put."""
@@ -267,7 +410,7 @@ class Watch(ContextDecorator):
     def failed(self, error: Exception) -> None:
         """An error of ours: said once, and the program goes on unwatched."""
         self.errors.append(error)
-        self._remove_taps()
+        self._let_go()
         for listener in (self._story, self._learning):
             if listener is not None and not listener.off:
                 listener.switch_off()

@@ -16,10 +16,13 @@ from torch.nn.modules.module import register_module_forward_hook, register_modul
 from torch.overrides import TorchFunctionMode
 
 from sleuth.findings import Place
+from sleuth.frameworks import torch_private
 from sleuth.live.trace import called_name
 from sleuth.program import place_of, users_frame
 from sleuth.testing.given import named_tensors
 from sleuth.testing.wording import at
+
+_Unseen = torch_private.get("torch._C.DisableTorchFunction")
 
 _MOST_CALLS = 20_000
 _OURS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
@@ -80,7 +83,7 @@ class Recorder(TorchFunctionMode):
         kwargs = kwargs or {}
         result = func(*args, **kwargs)
         if len(self.calls) < _MOST_CALLS:
-            with torch._C.DisableTorchFunction():
+            with _Unseen():
                 self._note(func, args, kwargs, result)
         return result
 

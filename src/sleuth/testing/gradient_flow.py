@@ -33,7 +33,9 @@ class Pass:
         finally:
             self._inspection.stop()
         self._leaves = graph.leaves_below(self._loss) if self._loss.requires_grad else []
-        self._missing, self._cut = cut_off(self._inspection, self._loss, self._leaves)
+        self._missing, self._cut = cut_off(
+            self._inspection, self._loss, self._leaves, {id(p) for p in model.parameters()}
+        )
 
     def _failed(self, error: Exception) -> None:
         raise error

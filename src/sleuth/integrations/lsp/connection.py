@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from importlib import metadata
 from typing import BinaryIO, NoReturn
 from urllib.parse import unquote
 
@@ -13,6 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcServerNotInitialized, PyglsError
 from pygls.lsp.server import LanguageServer
 
+import sleuth
 from sleuth.integrations.lsp import abilities, actions, hover
 from sleuth.integrations.lsp.buffers import Protocol
 from sleuth.integrations.lsp.session import Session
@@ -39,7 +39,7 @@ class Server(LanguageServer):
     protocol: Protocol
 
     def __init__(self) -> None:
-        super().__init__("sleuth", _version(), notebook_document_sync=_NOTEBOOKS, protocol_cls=Protocol)
+        super().__init__("sleuth", sleuth.__version__, notebook_document_sync=_NOTEBOOKS, protocol_cls=Protocol)
         self._session: Session | None = None
         self._reporting = False
 
@@ -96,13 +96,6 @@ def _end(server: Server) -> NoReturn:
     """At once: Python would take seconds to put away a large project, and wait for what is still being examined."""
     sys.stderr.flush()
     os._exit(0 if server.protocol.said_goodbye else 1)
-
-
-def _version() -> str:
-    try:
-        return metadata.version("sleuth")
-    except metadata.PackageNotFoundError:
-        return "0"
 
 
 def create() -> Server:

@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 from sleuth import program
 from sleuth.findings import Finding, finding_to_json
+from sleuth.frameworks.after_import import AfterImport
 from sleuth.live.bundle import format
 from sleuth.live.bundle.variations import How, Variation
-from sleuth.live.taps import AfterImport
 
 
 class Result:
@@ -53,7 +53,9 @@ def main(task: dict[str, Any]) -> None:
         rehearsals.append(Rehearsal(bundle, Variation(**task["variation"]), task["from_start"], result.conclude))
         rehearsals[0].install()
 
-    AfterImport(torch_is_here).install()
+    imports = AfterImport()
+    imports.of("torch", torch_is_here)
+    imports.install()
     ending = program.run(subject)
     if not rehearsals:
         result.conclude("unreached", f"the program never imported torch{_ended_by(ending.error)}")

@@ -15,14 +15,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import sleuth
 from sleuth.findings import Finding
+from sleuth.frameworks import torch_private
 from sleuth.live.bundle import format
 from sleuth.live.line import say
-from sleuth.program import Program, is_users, shown_path
+from sleuth.program import Program, is_users, place_of_error, shown_path
 
 if TYPE_CHECKING:
     from sleuth.live.replay import Trouble
     from sleuth.live.rounds import Rounds
+
 
 NAME = "crash"
 SUFFIX = ".sleuth"
@@ -69,11 +72,11 @@ class Keeper:
         import torch
 
         from sleuth.live.bundle.gather import Gathering, place
-        from sleuth.live.learning.wiring import place_of_error
 
         rank, ranks = _ranks()
         room = min(self._largest, shutil.disk_usage(self._folder).free // 2)
-        with torch.no_grad(), torch._C.DisableTorchFunction():
+        unseen = torch_private.get("torch._C.DisableTorchFunction")
+        with torch.no_grad(), unseen():
             gathering = Gathering(trouble, rounds, _frame_of(error))
             content = gathering.content(room)
             self._identity, self._step = uuid.uuid4().hex, trouble.step
@@ -165,15 +168,9 @@ def _ranks() -> tuple[int, int]:
 
 
 def _versions() -> dict[str, str]:
-    from importlib import metadata
-
     import torch
 
-    try:
-        ours = metadata.version("sleuth")
-    except metadata.PackageNotFoundError:
-        ours = "(not installed)"
-    return {"sleuth": ours, "torch": str(torch.__version__), "python": platform.python_version()}
+    return {"sleuth": sleuth.__version__, "torch": str(torch.__version__), "python": platform.python_version()}
 
 
 def _sources(program: str) -> dict[str, str]:

@@ -18,9 +18,9 @@ from torch import Tensor
 from torch.amp.grad_scaler import GradScaler
 from torch.optim import Optimizer
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from sleuth.findings import Finding, Place
+from sleuth.frameworks import torch_private
 from sleuth.live import graph, sentinel
 from sleuth.live.bundle import census
 from sleuth.live.bundle.format import Bundle
@@ -29,6 +29,7 @@ from sleuth.live.bundle.tracing import Tracer
 from sleuth.live.bundle.variations import Variation
 from sleuth.live.replay import ATTEMPTS, HeldBack, has_compiled
 from sleuth.live.snapshot import RandomStates
+from sleuth.live.taps import LOADER
 from sleuth.live.wraps import Wraps, after, before
 from sleuth.program import users_place
 
@@ -112,7 +113,8 @@ class Rehearsal:
         if self._variation.eager:
             torch.compiler.set_stance("force_eager")
         wrap = Wraps().wrap
-        wrap(_BaseDataLoaderIter, "__next__", self._around_next)
+        if torch_private.has(f"{LOADER}.__next__"):
+            wrap(torch_private.get(LOADER), "__next__", self._around_next)
         wrap(torch.autograd, "backward", self._around_backward)
         wrap(Optimizer, "__init__", after(self._optimizer_made))
         wrap(GradScaler, "scale", before(self._loss_scaled))

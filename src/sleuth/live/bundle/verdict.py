@@ -25,6 +25,8 @@ from sleuth.live.bundle.variations import (
 
 Word = Literal["data", "weights", "operation", "compiled code only", "not reproducible", "undecided"]
 _SAMPLES_SHOWN = 8
+# What a finding calls the sample that it traced the trouble to.
+_CULPRIT = "sample index"
 
 
 class CannotReplay(Exception):
@@ -167,20 +169,34 @@ def _place(told: dict[str, Any] | None) -> Place | None:
 
 def _fixes(bundle: Bundle, verdict: Verdict) -> tuple[Fix, ...]:
     if verdict.word == "data":
-        samples = _samples(bundle)
-        which = f": numbers {', '.join(map(str, samples))} of the data set" if samples else ""
-        return (Fix(f"look at the samples of this batch{which}"),)
+        return (Fix(f"look at the samples of this batch{_which(bundle)}"),)
     if verdict.word == "compiled code only":
         return (Fix("train without torch.compile for now, and report the bundle to whoever makes the backend"),)
     return ()
+
+
+def _which(bundle: Bundle) -> str:
+    """Their numbers in the data set, that of the one to blame first where it is known."""
+    samples = _samples(bundle)
+    evidence = bundle.finding.evidence if bundle.finding is not None else ()
+    culprit = next((one.value for one in evidence if one.name == _CULPRIT), None)
+    if culprit in samples:
+        others = [sample for sample in samples if sample != culprit]
+        return f", number {culprit} of the data set first" + (f"; with it came {_listed(others)}" if others else "")
+    return f": numbers {_listed(samples)} of the data set" if samples else ""
+
+
+def _listed(samples: list[Any]) -> str:
+    # To leave out a single one would save nothing.
+    shown = samples if len(samples) <= _SAMPLES_SHOWN + 1 else samples[:_SAMPLES_SHOWN]
+    return ", ".join(map(str, shown)) + (f" and {len(samples) - len(shown)} more" if len(samples) > len(shown) else "")
 
 
 def _samples(bundle: Bundle) -> list[Any]:
     loaders = bundle.content["loaders"]
     told = loaders[0]["batches"][0]["samples"] if loaders and loaders[0]["batches"] else None
     held = told.get("list", []) if isinstance(told, dict) else []
-    plain = [sample for sample in held if isinstance(sample, int | str)]
-    return [*plain[:_SAMPLES_SHOWN], *(["..."] if len(plain) > _SAMPLES_SHOWN else [])]
+    return [sample for sample in held if isinstance(sample, int | str)]
 
 
 def _seen_from_here(found: Finding, folder: Path) -> Finding:
@@ -194,5 +210,9 @@ def _seen_from_here(found: Finding, folder: Path) -> Finding:
             return place
         return replace(place, path=os.path.normpath(os.path.join(way, place.path)))
 
+    def moved_fix(fix: Fix) -> Fix:
+        paths = [os.path.normpath(os.path.join(way, edit.path)) for edit in fix.edits]
+        return replace(fix, edits=tuple(replace(edit, path=p) for edit, p in zip(fix.edits, paths, strict=True)))
+
     chain = tuple(replace(link, place=moved(link.place)) for link in found.chain)
-    return replace(found, place=moved(found.place), chain=chain)
+    return replace(found, place=moved(found.place), chain=chain, fixes=tuple(map(moved_fix, found.fixes)))

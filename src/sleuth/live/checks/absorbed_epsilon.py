@@ -7,7 +7,7 @@ from itertools import islice
 import torch
 
 from sleuth.findings import Evidence, Fix, Link
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 from sleuth.live.numbers import said
 from sleuth.live.trace import Op, lineage
 
@@ -70,4 +70,5 @@ def _told(epsilon: float, op: Op, index: int) -> Verdict:
             Fix("or compute from the logits: F.logsigmoid, F.binary_cross_entropy_with_logits, torch.log1p(-x)"),
         ),
         culprit=index,
+        rewrites=(Rewrite("clamp instead of adding", "{}.clamp(min=1e-6)", index),),
     )

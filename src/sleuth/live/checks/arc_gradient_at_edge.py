@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 
 def check(birth: Birth) -> Verdict | None:
@@ -16,4 +16,5 @@ def check(birth: Birth) -> Verdict | None:
             Fix("clamp strictly inside the range: x.clamp(-1 + 1e-6, 1 - 1e-6); clamping to exactly ±1 does not help"),
             Fix("for an angle between vectors use torch.atan2, or train on the cosine itself"),
         ),
+        rewrites=(Rewrite("clamp strictly inside the range", "{}.clamp(-1 + 1e-6, 1 - 1e-6)"),),
     )

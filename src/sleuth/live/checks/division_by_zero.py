@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 _DIVISIONS = {"div", "divide", "true_divide", "floor_divide", "remainder", "fmod"}
 _COUNTS = {"sum", "count_nonzero", "_to_copy", "clone", "any", "all"}
@@ -31,7 +31,18 @@ def check(birth: Birth) -> Verdict | None:
         evidence=(Evidence("zeros in the divisor", zeros),) if zeros else (),
         fixes=_fixes(counts),
         culprit=divisor,
+        rewrites=_rewrites(birth, divisor, counts),
     )
+
+
+def _rewrites(birth: Birth, divisor: int, counts: bool) -> tuple[Rewrite, ...]:
+    if counts:
+        return (
+            Rewrite("divide by at least 1: the divisor is a count or sum that can be 0", "{}.clamp(min=1)", divisor),
+        )
+    if birth.held(divisor).low < 0:
+        return ()
+    return (Rewrite("keep the divisor away from 0", f"{{}}.clamp(min={birth.epsilon(1e-8)})", divisor),)
 
 
 def _tiny(birth: Birth, divisor: int) -> bool:

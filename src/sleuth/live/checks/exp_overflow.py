@@ -7,9 +7,12 @@ import math
 import torch
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 _EXPONENTIALS = {"exp", "exp2", "expm1", "sinh", "cosh", "special_expm1", "special_exp2"}
+
+# Of what fits: room for a sum over what was made of it.
+_WITHIN = 0.9
 
 
 def check(birth: Birth) -> Verdict | None:
@@ -22,4 +25,5 @@ def check(birth: Birth) -> Verdict | None:
             Fix("use the fused form, which subtracts the maximum: F.softmax, F.log_softmax, F.softplus, logsumexp"),
             Fix("or bound the argument first: x.clamp(max=80).exp(); clamping after exp is too late"),
         ),
+        rewrites=(Rewrite("bound the argument first", f"{{}}.clamp(max={math.floor(limit * _WITHIN)})", fix=1),),
     )

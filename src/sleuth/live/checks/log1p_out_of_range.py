@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 
 def check(birth: Birth) -> Verdict | None:
@@ -18,4 +18,5 @@ def check(birth: Birth) -> Verdict | None:
             Fix("for log(1 - sigmoid(z)) use F.logsigmoid(-z), which never leaves its range"),
         ),
         culprit=index,
+        rewrites=(Rewrite("keep the argument above -1", "{}.clamp(min=-1 + 1e-6)", index),),
     )

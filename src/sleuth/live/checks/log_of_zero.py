@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 # The logarithms, each with the place of the operand it is taken of.
 LOGS = {"log": 0, "log2": 0, "log10": 0, "xlogy": 1, "logit": 0}
@@ -24,4 +24,5 @@ def check(birth: Birth) -> Verdict | None:
             Fix("or keep the argument away from 0: torch.log(x.clamp(min=1e-8)); torch.special.xlogy for x * log(x)"),
         ),
         culprit=index,
+        rewrites=(Rewrite("keep the argument away from 0", f"{{}}.clamp(min={birth.epsilon(1e-8)})", index, fix=1),),
     )

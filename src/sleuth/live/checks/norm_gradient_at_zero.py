@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 REFINES = ("sqrt_gradient_at_zero", "pow_gradient_at_zero", "division_by_zero")
 
@@ -21,6 +21,7 @@ def check(birth: Birth) -> Verdict | None:
             Fix("add an epsilon inside: torch.sqrt((x ** 2).sum(-1) + 1e-12), or train on the squared distance"),
             Fix("or use torch.linalg.vector_norm, whose gradient at 0 is 0"),
         ),
+        rewrites=(Rewrite("put an epsilon inside the root", f"{{}} + {birth.epsilon(1e-12)}"),),
     )
 
 

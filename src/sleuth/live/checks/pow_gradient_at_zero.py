@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 
 def check(birth: Birth) -> Verdict | None:
@@ -17,4 +17,5 @@ def check(birth: Birth) -> Verdict | None:
     return Verdict(
         evidence=(Evidence("exponent", exponent), Evidence("smallest base", held.low)),
         fixes=(Fix("keep the base away from 0: (x + eps) ** p or x.clamp(min=eps) ** p"),),
+        rewrites=(Rewrite("keep the base away from 0", f"{{}}.clamp(min={birth.epsilon(1e-8)})"),),
     )

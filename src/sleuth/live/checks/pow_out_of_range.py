@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 from sleuth.live.numbers import NOTHING
 
 
@@ -19,4 +19,7 @@ def check(birth: Birth) -> Verdict | None:
         advice = "0 has no negative power: add an epsilon or clamp the base, (x + eps) ** p, or mask the zeros first"
     else:
         return None
-    return Verdict(evidence=(Evidence("exponent", lowest),), fixes=(Fix(advice),))
+    rewrite = Rewrite("keep the base away from 0", f"{{}}.clamp(min={birth.epsilon(1e-8)})")
+    return Verdict(
+        evidence=(Evidence("exponent", lowest),), fixes=(Fix(advice),), rewrites=(rewrite,) if base.low >= 0 else ()
+    )

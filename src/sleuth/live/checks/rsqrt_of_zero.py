@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 
 def check(birth: Birth) -> Verdict | None:
@@ -13,4 +13,5 @@ def check(birth: Birth) -> Verdict | None:
     return Verdict(
         evidence=(Evidence("exact zeros", zeros),) if zeros else (),
         fixes=(Fix("add the epsilon inside: torch.rsqrt(x + eps), with eps well above the type's smallest step"),),
+        rewrites=(Rewrite("add an epsilon inside", f"{{}} + {birth.epsilon(1e-12)}"),),
     )

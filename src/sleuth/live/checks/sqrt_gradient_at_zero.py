@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 
 def check(birth: Birth) -> Verdict | None:
@@ -15,4 +15,5 @@ def check(birth: Birth) -> Verdict | None:
             Fix("put an epsilon inside the root: torch.sqrt(x + 1e-12) (outside it does not help the derivative)"),
             Fix("or drop the root, or use torch.linalg.vector_norm, whose gradient at 0 is 0"),
         ),
+        rewrites=(Rewrite("put an epsilon inside the root", f"{{}} + {birth.epsilon(1e-12)}"),),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 REFINES = ("sqrt_gradient_at_zero", "pow_gradient_at_zero")
 
@@ -19,6 +19,7 @@ def check(birth: Birth) -> Verdict | None:
             Fix("put an epsilon under the root: torch.sqrt(x.var(unbiased=False) + 1e-12)"),
             Fix("or use x.std(), whose gradient is 0 there, or keep the variance instead of its root"),
         ),
+        rewrites=(Rewrite("put an epsilon under the root", f"{{}} + {birth.epsilon(1e-12)}"),),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Fix
-from sleuth.live.births import Birth, Verdict
+from sleuth.live.births import Birth, Rewrite, Verdict
 
 _SPREADS = {"std", "var", "std_mean", "var_mean"}
 
@@ -16,4 +16,5 @@ def check(birth: Birth) -> Verdict | None:
             Fix("use unbiased=False (correction=0), which is 0 for one value, and add an epsilon before dividing"),
             Fix("or keep the batch larger than one: drop_last=True in the DataLoader"),
         ),
+        rewrites=(Rewrite("use unbiased=False, which is 0 for one value", keyword="unbiased=False"),),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sleuth.findings import Evidence, Fix, Link
-from sleuth.live.births import Birth, Verdict, operation_name
+from sleuth.live.births import Birth, Rewrite, Verdict, operation_name
 from sleuth.live.naming import same_memory
 from sleuth.live.trace import Op, Operand, Trace
 
@@ -29,6 +29,9 @@ _HIDES = {
     "clamp": None,
     "clamp_min": None,
 }
+# How to choose an argument by the condition by which the result is chosen.
+_CHOOSES = {"where": "torch.where({ok}, {}, SAFE)", "masked_fill": "{}.masked_fill({ok}, SAFE)"}
+_SAFE_AT_ZERO = {"acos", "asin", "atanh"}
 _STEPS = 3
 _ANCESTORS = 6
 
@@ -56,7 +59,37 @@ def check(birth: Birth) -> Verdict | None:
             Fix(f"or clamp before {name} instead of after it"),
         ),
         culprit=1 if forward.name == "div" else 0,
+        rewrites=_rewrites(hider, forward),
     )
+
+
+def _rewrites(hider: Op, op: Op) -> tuple[Rewrite, ...]:
+    """Choose the argument by the same condition, where the result is chosen by one."""
+    form = _CHOOSES.get(hider.name)
+    if form is None:
+        return ()
+    if hider.name == "where" and not _leads_to(op, hider.operands[1]):
+        form = "torch.where({ok}, SAFE, {})"
+    safe = "0.0" if op.name in _SAFE_AT_ZERO else "1.0"
+    return (
+        Rewrite(
+            f"make the argument of {operation_name(op)} safe as well",
+            form.replace("SAFE", safe),
+            operand=1 if op.name == "div" else 0,
+            chooser=hider,
+            condition=_HIDES[hider.name] or 0,
+        ),
+    )
+
+
+def _leads_to(op: Op, operand: Operand) -> bool:
+    """Was the operand made from what the operation gave, a few operations later?"""
+    makers = [operand.maker]
+    for _ in range(_STEPS):
+        if op in makers:
+            return True
+        makers = [one.maker for maker in makers if maker is not None for one in maker.operands]
+    return False
 
 
 def _hidden_by(op: Op, trace: Trace) -> Op | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sleuth import handbook
 from sleuth.findings import Evidence, Finding, Fix, Link, Place
 from sleuth.live.expectations.claims import Breach, Reaches
-from sleuth.live.line import say as say_line
+from sleuth.live.line import note
 from sleuth.live.stop import Stop
 
 if TYPE_CHECKING:
@@ -65,6 +65,12 @@ class Expectations:
             self.add(expectation)
         _waiting.clear()
 
+    def abandon(self) -> None:
+        """Another board is to take this one's place: nothing is judged here."""
+        self._all.clear()
+        if self in _boards:
+            _boards.remove(self)
+
     def finish(self) -> None:
         """The run has ended: what waited for its end is judged, what was too short to judge is said."""
         for expectation in list(self._all):
@@ -89,9 +95,9 @@ class Expectations:
             if breach is not None:
                 self._broken(expectation, breach)
             elif not expectation.measured:
-                say_line(f"not decided, nothing in this run measured it: {expectation.says}")
+                note(f"not decided, nothing in this run measured it: {expectation.says}")
             elif isinstance(claim, Reaches) and claim.open:
-                say_line(f"not decided, the run was shorter than {claim.within:,} steps: {expectation.says}")
+                note(f"not decided, the run was shorter than {claim.within:,} steps: {expectation.says}")
 
     @property
     def any(self) -> bool:

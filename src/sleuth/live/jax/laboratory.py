@@ -140,6 +140,9 @@ class Bench:
             "unseen", floor, best, f"trained on some batches, its loss on others goes from {before:.4g} to {best:.4g}"
         )
 
+    def cut_short(self) -> None:
+        self._left = self._deadline = 0.0
+
     def _once(self, key: Any, experiment: Callable[[], Any]) -> Any:
         if key not in self._trials:
             self._trials[key] = self._guarded(experiment) if self._left > 0 else None

@@ -109,8 +109,9 @@ class Listing:
         return found
 
 
-def read(closed: Any) -> Listing:
-    """The operations of a closed jaxpr. Its constants come first among the leaves, then its arguments."""
+def read(closed: Any, wanted: int | None = None) -> Listing:
+    """The operations of a closed jaxpr that its first results need: all of them, or `wanted` many. Its constants come
+    first among the leaves, then its arguments."""
     listing = Listing()
     jaxpr = closed.jaxpr
     names: dict[Any, int] = {}
@@ -118,7 +119,7 @@ def read(closed: Any) -> Listing:
         names[variable] = listing.new()
         listing.leaves.append(names[variable])
     _walk(listing, jaxpr, names, None, "")
-    listing.results = [_number(listing, names, variable) for variable in jaxpr.outvars]
+    listing.results = [_number(listing, names, variable) for variable in jaxpr.outvars[:wanted]]
     _prune(listing)
     return listing
 

@@ -39,12 +39,12 @@ def take(recipe: Recipe, inputs: Sequence[Any], step: int, loss: float, gradient
     look.weights = list(_weights(plan, inputs, gradients, updates))
     look.activations = [one for op, kind in plan.activations if (one := _activation(plan, op, kind, values))]
     look.inputs = list(_inputs(plan, inputs))
-    look.losses = [said for found in plan.losses if (said := _loss(plan, found, values, loss)) is not None]
-    look.nonlinearities = 1
+    look.losses = plan.loss_looks(values, loss)
+    plan.about_layers(look)
     return look
 
 
-class _Plan:
+class Plan:
     """What of a recipe is to be looked at, found once."""
 
     def __init__(self, recipe: Recipe) -> None:
@@ -67,6 +67,14 @@ class _Plan:
             shape = op.equation.outvars[0].aval.shape
             if kind is not None and op.number in self.behind and len(shape) >= 2 and math.prod(shape) <= _MOST_VALUES:
                 yield op, kind
+
+    def about_layers(self, look: Look) -> None:
+        """Whether there is nothing between linear layers is not to be seen from here."""
+        look.nonlinearities = 1
+
+    def loss_looks(self, values: dict[int, Any], total: float) -> list[LossLook]:
+        """The loss functions' calls in numbers; `total` is the number that was differentiated."""
+        return [said for found in self.losses if (said := _loss(self, found, values, total)) is not None]
 
     def layer_before(self, value: int) -> tuple[Op | None, str]:
         """The linear map with weights whose output this is, give or take a bias and a normalisation, and its name."""
@@ -103,9 +111,9 @@ class _Plan:
 _LAST_PARTS = ("kernel", "weight", "weights", "w", "W", "bias", "b", "scale", "embedding")
 
 
-def _plan(recipe: Recipe) -> _Plan:
-    recipe.plan = recipe.plan or _Plan(recipe)
-    found: _Plan = recipe.plan
+def _plan(recipe: Recipe) -> Plan:
+    recipe.plan = recipe.plan or Plan(recipe)
+    found: Plan = recipe.plan
     return found
 
 
@@ -130,7 +138,7 @@ def _is_zero(listing: Listing, value: int) -> bool:
     return constant is not None and np.ndim(constant) == 0 and float(constant) == 0.0
 
 
-def _activation(plan: _Plan, op: Op, kind: str, values: dict[int, Any]) -> ActivationLook | None:
+def _activation(plan: Plan, op: Op, kind: str, values: dict[int, Any]) -> ActivationLook | None:
     result, given = values[op.outputs[0]], values[op.inputs[0]]
     layer, name = plan.layer_before(op.inputs[0])
     axis = -1
@@ -159,7 +167,7 @@ def _activation(plan: _Plan, op: Op, kind: str, values: dict[int, Any]) -> Activ
     )
 
 
-def _weights(plan: _Plan, inputs: Sequence[Any], gradients: Any, updates: Any) -> Iterator[WeightLook]:
+def _weights(plan: Plan, inputs: Sequence[Any], gradients: Any, updates: Any) -> Iterator[WeightLook]:
     readers = plan.listing.readers()
     order = []
     known = [float(u) for u in updates] if updates is not None else [None] * len(plan.recipe.weights)
@@ -185,7 +193,7 @@ def _weights(plan: _Plan, inputs: Sequence[Any], gradients: Any, updates: Any) -
         )
 
 
-def _units_axis(plan: _Plan, i: int, used: Op | None) -> int:
+def _units_axis(plan: Plan, i: int, used: Op | None) -> int:
     """Along which dimension of a weight its units lie: the one that is not summed over."""
     leaf = plan.listing.leaves[i]
     if used is None or used.name not in LINEAR or leaf not in used.inputs:
@@ -210,7 +218,7 @@ def _first_use(listing: Listing, readers: dict[int, list[Op]], value: int) -> Op
     return None
 
 
-def _inputs(plan: _Plan, inputs: Sequence[Any]) -> Iterator[InputLook]:
+def _inputs(plan: Plan, inputs: Sequence[Any]) -> Iterator[InputLook]:
     """The data that linear layers read, the first that is read first."""
     readers = plan.listing.readers()
     data = [i for i in plan.recipe.data if getattr(inputs[i], "ndim", 0) >= 2]
@@ -226,7 +234,7 @@ def _inputs(plan: _Plan, inputs: Sequence[Any]) -> Iterator[InputLook]:
             return
 
 
-def _input_look(values: Any, first: Op, others: int, plan: _Plan) -> InputLook:
+def _input_look(values: Any, first: Op, others: int, plan: Plan) -> InputLook:
     some = values.reshape(-1)[:_MOST_VALUES].astype(np.float64)
     finite = some[np.isfinite(some)]
     same = (values == values[:1]).reshape(values.shape[0], -1).all(axis=0) if values.shape[0] > 3 else np.zeros(0, bool)
@@ -249,15 +257,15 @@ def _input_look(values: Any, first: Op, others: int, plan: _Plan) -> InputLook:
     )
 
 
-def _loss(plan: _Plan, found: losses.Found, values: dict[int, Any], total: float) -> LossLook | None:
-    made, made_at = _made_by(plan, found.scores)
+def _loss(plan: Plan, found: losses.Found, values: dict[int, Any], total: float) -> LossLook | None:
+    made, made_at = made_by(plan, found.scores)
     return losses.look(found, values, total, made, made_at, plan.listing, set(plan.weights))
 
 
 _CALLED = ("softmax", "log_softmax", "sigmoid", "tanh", "relu", "relu6")
 
 
-def _made_by(plan: _Plan, value: int) -> tuple[str, Place | None]:
+def made_by(plan: Plan, value: int) -> tuple[str, Place | None]:
     """The last thing that happened to a value, views left out."""
     op = plan.listing.makers.get(value)
     while op is not None and op.name in PASSING and op.inputs:

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from sleuth.findings import Place
-from sleuth.live.jax.differentiated import Differentiated, original
+from sleuth.live.jax.differentiated import Differentiated, Forward, is_array, original
 from sleuth.live.jax.listing import Listing, Op, read
 from sleuth.program import place_of
 
@@ -82,10 +82,23 @@ class Recipe:
 def trace(
     call: Differentiated, gradients: Any, relocate: Callable[[Op], Any] | None = None
 ) -> tuple[Recipe, list[Any]]:
-    """The recipe of a call, and what goes into it (tracers, inside jit): runs the user's function once, on no numbers.
-    `relocate` gives the line of an operation, where that is not the innermost of the user's."""
+    """The recipe of a call, and what goes into it (tracers, inside jit). `relocate` gives the line of an operation,
+    where that is not the innermost of the user's."""
+    forward = call.forward or _read_again(call)
+    listing = read(forward.closed, 1)
+    weights = _weights(call, gradients, forward)
+    if relocate is not None:
+        for op in listing.ops:
+            op.line = relocate(op)
+    structure = jax.tree.structure(gradients)
+    recipe = Recipe(forward.closed, listing, weights, names_of(gradients), structure, call.line, relocate)
+    return recipe, forward.inputs
+
+
+def _read_again(call: Differentiated) -> Forward:
+    """Runs the user's function once more, on no numbers."""
     leaves, structure = jax.tree.flatten((call.arguments, call.keywords))
-    moving = [i for i, leaf in enumerate(leaves) if isinstance(leaf, jax.Array | np.ndarray | np.generic)]
+    moving = [i for i, leaf in enumerate(leaves) if is_array(leaf)]
 
     def flat(*values: Any) -> Any:
         filled = list(leaves)
@@ -95,17 +108,11 @@ def trace(
         result = call.function(*arguments, **keywords)
         return result[0] if isinstance(result, tuple) else result
 
-    with _unseen():
+    with unseen():
         closed = jax.make_jaxpr(flat)(*(leaves[i] for i in moving))
-    listing = read(closed)
-    first = len(closed.jaxpr.constvars)
-    weights = _weights(call, gradients, leaves, moving, first)
-    if relocate is not None:
-        for op in listing.ops:
-            op.line = relocate(op)
-    structure = jax.tree.structure(gradients)
-    recipe = Recipe(closed, listing, weights, names_of(gradients), structure, call.line, relocate)
-    return recipe, [*closed.consts, *(leaves[i] for i in moving)]
+    first = len(closed.consts)
+    positions = {i: first + order for order, i in enumerate(moving)}
+    return Forward(closed, [*closed.consts, *(leaves[i] for i in moving)], positions)
 
 
 def names_of(tree: Any) -> tuple[str, ...]:
@@ -114,21 +121,26 @@ def names_of(tree: Any) -> tuple[str, ...]:
     return tuple(jax.tree_util.keystr(path, simple=True, separator=".") or "weights" for path, _ in paths)
 
 
-def _weights(call: Differentiated, gradients: Any, leaves: list[Any], moving: list[int], first: int) -> tuple[int, ...]:
+def _weights(call: Differentiated, gradients: Any, forward: Forward) -> tuple[int, ...]:
     """Which inputs the gradients belong to."""
-    argnums = call.argnums if isinstance(call.argnums, tuple) else (call.argnums,)
+    argnums = call.argnums if isinstance(call.argnums, tuple | list) else (call.argnums,)
     chosen = [call.arguments[n] for n in argnums]
-    if isinstance(call.argnums, tuple) and gradients is not call.gradients:
+    if isinstance(call.argnums, tuple | list) and gradients is not call.gradients:
         chosen = [chosen[next(i for i, g in enumerate(call.gradients) if g is gradients)]]
     wanted = [id(leaf) for part in chosen for leaf in jax.tree.leaves(part)]
-    positions = {id(leaves[i]): first + order for order, i in enumerate(moving)}
-    return tuple(positions[key] for key in wanted)
+    leaves = call.leaves
+    by_id = {id(leaves[i]): place for i, place in forward.positions.items()}
+    return tuple(by_id[key] for key in wanted)
 
 
 @contextlib.contextmanager
-def _unseen() -> Any:
-    """What the user's function prints or draws while it is traced once more is as if it had not been."""
+def unseen(begin_with: Any = None) -> Any:
+    """What the user's function prints or draws while it is traced once more is as if it had not been. It draws what it
+    drew from the state of `random` and `numpy.random` that is given."""
     drawn, numpys = random.getstate(), np.random.get_state()
+    if begin_with is not None:
+        random.setstate(begin_with[0])
+        np.random.set_state(begin_with[1])
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             yield

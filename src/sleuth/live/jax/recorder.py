@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import jax
@@ -15,61 +14,34 @@ import numpy as np
 
 from sleuth.findings import Finding, Place
 from sleuth.live.history import History
-from sleuth.live.jax import births, differentiated, looks, stepping
+from sleuth.live.jax import births, differentiated, looks, rows, stepping, tracing
+from sleuth.live.jax.differentiated import Differentiated
 from sleuth.live.jax.laboratory import Bench
 from sleuth.live.jax.listing import Op
-from sleuth.live.jax.recipe import Recipe, names_of, trace
-from sleuth.live.jax.stepping import DISTANCE, FIRST_NORM, LOSS, ROWS, STEP, Mode, WatchedState, is_due
+from sleuth.live.jax.recipe import Recipe
+from sleuth.live.jax.sights import Sight
+from sleuth.live.jax.stepping import DISTANCE, FIRST_NORM, LOSS, RATE, STEP
+from sleuth.live.jax.variants import Variant, Variants
 from sleuth.live.judge import Judge
-from sleuth.live.line import say
 from sleuth.live.signals import Crash, OptimizerSignals, Run
 from sleuth.live.stop import Stop
-from sleuth.program import place_of, users_frame
 
-# What the loss is computed from may ride along up to this size; beyond it a callback is cheaper than memory.
-_MOST_KEPT = 8 << 20
+# Steps wait to be read, so that the program need not wait for them: so many, so long (in seconds), or while they hold
+# so much (in bytes).
+_UNREAD, _SECONDS, _MOST_HELD = 64, 0.25, 2 << 20
+# Of a loop inside a compiled function so many rounds are told one by one.
+_ROUNDS = 2048
+# Where no more is known than how it begins, so many: too few to judge how it goes.
+_OF_A_BEGINNING = 64
 # Gradients are followed for so many steps.
 _FOLLOWED = 64
 _LOOKS_KEPT = 64
-_WAITING = 64
 # The old gradients are in the new to the last digits that a sum in float32 keeps.
 _SAME = 1e-3
 
 
-@dataclass(eq=False, slots=True)
-class Variant:
-    """The step as it was traced for arguments of certain shapes: how its loss is computed, which inputs of that come
-    with the step (`moving`), and the others."""
-
-    recipe: Recipe
-    moving: tuple[int, ...]
-    shapes: tuple[tuple[tuple[int, ...], Any], ...]
-    constants: list[Any]
-
-    def inputs(self, moving: Sequence[Any]) -> list[Any]:
-        inputs = list(self.constants)
-        for i, value, (_, kind) in zip(self.moving, moving, self.shapes, strict=True):
-            lost_its_kind = _is_key(kind) and not _is_key(value.dtype)
-            inputs[i] = jax.random.wrap_key_data(value, impl=_key_kind(kind)) if lost_its_kind else value
-        return inputs
-
-
-@dataclass(eq=False, slots=True)
-class Left:
-    """What a step left behind in the state."""
-
-    step: Any
-    rows: Any
-    kept: tuple[Any, ...]
-
-    @property
-    def gone(self) -> bool:
-        """Was it given away to the next step, which the program may ask for?"""
-        return bool(self.rows.is_deleted())
-
-
 class Recorder:
-    """One watched optimiser."""
+    """One optimiser."""
 
     def __init__(
         self,
@@ -84,7 +56,6 @@ class Recorder:
     ) -> None:
         """`inner` is the optimiser as (init, update); `relocate` gives the line of an operation where that is not the
         innermost of the user's; `names` those of the weights, where their tree does not tell."""
-        self._relocate = relocate
         self._given_names = names
         self.off = False
         self._watch = watch
@@ -92,21 +63,18 @@ class Recorder:
         self._rate = rate
         self.rate_now = math.nan
         self._names_of_values: tuple[str, ...] = ()
-        self._variants: dict[Any, Variant] = {}
-        self._recipes: dict[Any, Recipe] = {}
+        self.variants = Variants(relocate)
         self._newest: Variant | None = None
         self.has_loss = True
+        self.judged = True
         self.names: tuple[str, ...] = names
-        self._waiting: deque[tuple[Any, Variant | None, Any]] = deque()
-        self._left: deque[Left] = deque(maxlen=ROWS)
-        self._since_read = 0
-        self._busy = False
+        self._unread: deque[Sight] = deque()
+        self._reading = False
+        self._read_at = 0.0
+        self._steps_before = 0
+        self._begins_anew = False
         self.step_place: Place | None = None
         self._begin()
-
-    def __deepcopy__(self, memo: Any) -> Recorder:
-        """A copy of a state is watched by the same."""
-        return self
 
     def _begin(self) -> None:
         self.run = Run()
@@ -117,193 +85,214 @@ class Recorder:
         self.run.laboratory = self.bench
         self.judge = Judge(self.run, self._watch.host.tell)
         self._next_step = 0
+        # Steps that have come, read or not, and which of those that are to come is to be looked at.
+        self._arrived = self._next_due = 0
+        self._rate_until = 0
+        self._looked = -1
         self._norm_before = math.nan
         self.told_bad = False
+        self._looked_in_vain = False
 
-    # In the trace (or outside of any, on numbers)
+    def begins_anew(self) -> None:
+        """The optimiser was given new weights: what comes next is another training."""
+        self._begins_anew = True
 
-    def init(self, params: Any, inner: Any) -> WatchedState:
-        leaves = jax.tree.leaves(params)
-        if not any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
-            if self.run.step:
-                self.finish()
-                self._begin()
-            self.bench.first_weights(leaves)
-        self.signals.parameters = len(leaves)
-        return stepping.first_state(inner, params, self)
+    def beside(self, other: Recorder) -> None:
+        """The two take turns: neither is a plain training."""
+        for one, another in ((self, other), (other, self)):
+            if another.signals not in one.run.optimizers:
+                one.run.optimizers.append(another.signals)
 
-    def stepped(self, given: Any, state: WatchedState, value: Any) -> WatchedState:
-        """What `state` becomes, but for its inner part, by a step with these gradients."""
-        frame = users_frame(sys._getframe(1))
-        self.step_place = place_of(frame.f_code, frame.f_lasti) if frame is not None else None
-        found = differentiated.behind(given)
-        call, fresh = found if found is not None else (None, None)
-        loss = call.value if call is not None else value
-        self.has_loss = loss is not None
-        self.names = self._given_names or names_of(given)
-        numbers = _row(state.sleuth_step, loss, given, fresh)
-        if not isinstance(numbers, jax.core.Tracer):
-            return self._stepped_eagerly(state, numbers, call, fresh)
-        variant, moving = self.variant(call, fresh) if call is not None else (None, [])
-        rows = jax.lax.dynamic_update_index_in_dim(state.sleuth_rows, numbers, state.sleuth_step % ROWS, 0)
-        if state.sleuth_mode == "called":
-            bad = stepping.is_bad(numbers, self.has_loss, len(self.names))
-            send = functools.partial(self._sent, variant)
-            stepping.send_when_due(state.sleuth_step, bad, rows, moving, send)
-        kept = state.sleuth_kept
-        if kept and [_kind(v) for v in kept[1:]] == [_kind(v) for v in moving]:
-            kept = (state.sleuth_step, *moving)
-        return WatchedState(None, state.sleuth_step + 1, rows, kept, self, state.sleuth_mode)
+    # In the trace
 
-    def variant(self, call: Any, fresh: Any) -> tuple[Variant, list[Any]]:
-        """Inputs that are known while tracing stay with the variant; the others come with each step."""
-        recipe, inputs = self._recipe(call, fresh)
-        used = recipe.listing.used
-        moving = tuple(i for i, v in enumerate(inputs) if isinstance(v, jax.core.Tracer) and i in used)
-        shapes = tuple(_kind(inputs[i]) for i in moving)
-        known = [_blank(*_kind(v)) if isinstance(v, jax.core.Tracer) and i not in used else v
-                 for i, v in enumerate(inputs)]  # fmt: skip
-        known = [None if i in moving else v for i, v in enumerate(known)]
-        self._newest = self._variants[shapes] = Variant(recipe, moving, shapes, known)
-        return self._newest, [inputs[i] for i in moving]
-
-    def variant_for(self, moving: Sequence[Any]) -> Variant | None:
-        """The variant whose inputs have these shapes."""
-        return self._variants.get(tuple(_kind(value) for value in moving))
-
-    def _recipe(self, call: Any, fresh: Any) -> tuple[Recipe, list[Any]]:
-        """Where it is the same as before, what was compiled for that still holds."""
-        recipe, inputs = trace(call, fresh, self._relocate)
-        recipe.names = self._given_names or recipe.names
-        key = (recipe.line, len(recipe.listing.ops), tuple(_kind(v) for v in inputs))
-        return self._recipes.setdefault(key, recipe), inputs
-
-    def _stepped_eagerly(self, state: WatchedState, numbers: Any, call: Any, fresh: Any) -> WatchedState:
-        step = int(state.sleuth_step)
-        row = np.asarray(numbers)
-        variant, inputs = None, None
-        if call is not None and (is_due(step) or not np.isfinite(row[LOSS:]).all()):
-            recipe, inputs = self._recipe(call, fresh)
-            variant = self._newest = Variant(recipe, (), (), inputs)
-        self.rate_now = self._rate(step)
-        self.heard(row, variant, inputs)
-        return WatchedState(None, state.sleuth_step + 1, state.sleuth_rows, (), self, state.sleuth_mode)
+    def variant(self, call: Differentiated, fresh: Any) -> tuple[Variant, list[Any]]:
+        """How the loss behind these gradients is computed, and the inputs of that which come with each step."""
+        self._newest, moving = self.variants.of(call, fresh, self._given_names)
+        return self._newest, moving
 
     # Between the steps
 
-    def _sent(self, variant: Variant | None, rows: Any, moving: Any) -> None:
-        """Called by the runtime on a thread of its own: only put it where the program's thread finds it."""
-        if moving is None or len(self._waiting) < _WAITING:
-            self._waiting.append((rows, variant, moving))
+    def arrived(self, sight: Sight) -> None:
+        """A step that a compiled function took, or several."""
+        found = differentiated.behind(sight.given) if sight.given is not None else None
+        if found is not None:
+            call, fresh = found
+            self._join(sight, call, fresh)
+            if self._arrived < _FOLLOWED:
+                sight.distance = rows.distance(sight.given or (), jax.tree.leaves(fresh))
+        self.step(sight)
 
-    def leaves_jit(self, state: WatchedState) -> None:
-        if self.off or self._busy:
-            return
-        if state.sleuth_step.ndim:
-            self.off = True
-            say("several models trained at once, by vmap or pmap, are not watched")
-            return
-        if not _is_tracing():
-            # The trace is over: what it differentiated is known, and its tracers are of no more use.
-            differentiated.calls.clear()
-        self._left.append(Left(state.sleuth_step, state.sleuth_rows, state.sleuth_kept))
-        self._since_read += 1
+    def stepped(self, row: Any, call: Differentiated | None, fresh: Any, has_loss: bool) -> None:
+        """A step outside of any trace."""
+        sight = Sight(self, row, has_loss=has_loss)
+        if call is not None:
+            self._join(sight, call, fresh)
+        self.step(sight)
 
-    def enters_jit(self, state: WatchedState) -> tuple[Mode, tuple[Any, ...]]:
-        as_it_was = state.sleuth_mode, state.sleuth_kept
-        if self.off or self._busy or not self._since_read or _is_tracing():
-            return as_it_was
-        self._busy = True
+    def _join(self, sight: Sight, call: Differentiated, fresh: Any) -> None:
+        """The gradients were taken elsewhere than the step."""
+        differentiated.use(call)
+        sight.has_loss, sight.loss = call.value is not None, call.value
+        if call.variant is not None:
+            sight.variant, sight.moving = call.variant, call.moving
+            sight.kept, sight.kept_as, sight.kept_for = call.seen.kept, call.seen.kept_as, call.seen.listener
+        else:
+            sight.late = functools.partial(self.variants.of_numbers, call, fresh, self.names)
+
+    def step(self, sight: Sight) -> None:
+        if self.off:
+            return
+        if self._begins_anew:
+            self._begin_anew()
+        unread = self._unread
+        if not sight.many:
+            if self._arrived >= self._next_due and sight.row is not None:
+                self._come_due(sight)
+            self._arrived += 1
+        unread.append(sight)
+        if sight.late is not None:
+            self.read()
+        elif len(unread) > 1 and (unread[-2].due or unread[-2].many or self._is_time(sight)):
+            self.read(leave=1)
+
+    def _come_due(self, sight: Sight) -> None:
+        sight.due, self._next_due = True, stepping.next_due(self._arrived)
+        sight.settle()
+        if sight.moving is not None:
+            # Arrays of the program's own may be filled anew for its next step.
+            sight.moving = [np.array(v) if isinstance(v, np.ndarray) else v for v in sight.moving]
+
+    def _is_time(self, sight: Sight) -> bool:
+        if len(self._unread) > _UNREAD or monotonic() - self._read_at > _SECONDS:
+            return True
+        if sight.row is None or sight.variant is None or sight.variant.bytes * _UNREAD < _MOST_HELD:
+            return False
+        held = sum(one.holds for one in self._unread)
+        return held > 2 and held * sight.variant.bytes > _MOST_HELD
+
+    def _begin_anew(self) -> None:
+        self._begins_anew = False
+        if self._arrived:
+            self.finish()
+            self._steps_before += self.run.step
+            self._begin()
+
+    def read(self, leave: int = 0) -> None:
+        """Of the steps that have come, all but so many."""
+        if self._reading:
+            return
+        self._reading = True
         try:
-            if state.sleuth_mode == "called":
-                self._take_waiting(wait=not self._next_step)
-                return self._choose(as_it_was)
-            if self._is_time():
-                self._read_rows()
+            with tracing.inside():
+                if self._next_step >= self._rate_until:
+                    # Often while the run is young: a warm-up starts from 0.
+                    self.rate_now = self._rate(self._next_step)
+                    self._rate_until = self._next_step + min(self._next_step + 1, _UNREAD)
+                self._read_at = monotonic()
+                while len(self._unread) > leave:
+                    sight = self._unread.popleft()
+                    self._newest = sight.variant or self._newest
+                    if sight.many:
+                        self._hear_loop(sight)
+                    elif sight.row is None:
+                        self._hear_loss(sight)
+                    else:
+                        self._hear(sight)
+        except Stop:
+            pass
         except Exception as error:
             self.fail(error)
         finally:
-            self._busy = False
-        return as_it_was
+            self._reading = False
 
-    def _is_time(self) -> bool:
-        """Every few steps; one step after one that is to be looked at, when its update shows; at once where a step's
-        arrays are given away to the next."""
-        if self._since_read >= ROWS - 2 or is_due(self._next_step + self._since_read - 2):
-            return True
-        return len(self._left) > 1 and self._left[-2].gone
-
-    def _take_waiting(self, wait: bool) -> None:
-        if wait:
-            jax.effects_barrier()
-        while self._waiting:
-            rows, variant, moving = self._waiting.popleft()
-            newest = float(np.nanmax(np.asarray(rows)[:, STEP]))
-            known = variant is not None and moving is not None
-            inputs = variant.inputs(moving) if variant is not None and known else None
-            self._hear_rows(
-                np.asarray(rows),
-                lambda step, v=variant, i=inputs, n=newest: (v, i) if i is not None and step == n else None,  # type: ignore[misc]
-            )
-
-    def _read_rows(self) -> None:
-        self._since_read = 0
-        left = [one for one in self._left if not one.gone]
-        if not left:
+    def _hear(self, sight: Sight) -> None:
+        self.has_loss = sight.has_loss
+        row = np.array(sight.row)
+        if sight.loss is not None:
+            row[LOSS] = rows.loss_in(np.asarray(sight.loss))
+        if sight.distance is not None:
+            row[DISTANCE] = np.asarray(sight.distance)
+        row[STEP] = self._next_step
+        numbers = row.tolist()
+        is_finite = rows.is_finite(numbers, sight.has_loss)
+        if not sight.due and is_finite:
+            self.heard(numbers, sight.variant, None)
             return
-        newest = left[-1]
-        last = int(newest.step) - 1
-        by_step = {last - back: one for back, one in enumerate(reversed(left))}
+        if not is_finite:
+            self._tell_first_bad(sight)
+        variant, inputs = sight.variant, sight.inputs()
+        if inputs is None and sight.late is not None:
+            variant, inputs = _if_it_can(sight.late)
+            self._newest = variant or self._newest
+        if inputs is None:
+            inputs = rows.found_among(sight, row)
+        following = self._unread[0] if self._unread else None
+        after = following.weights() if following is not None and following.variant is variant else None
+        self.heard(numbers, variant, inputs, after)
 
-        def seen(step: int) -> Any:
-            one, after = by_step.get(step), by_step.get(step + 1)
-            if one is None or not one.kept or int(one.kept[0]) != step:
-                return None
-            variant = self.variant_for(one.kept[1:])
-            if variant is None:
-                return None
-            inputs = variant.inputs(one.kept[1:])
-            then = None
-            if after is not None and after.kept and int(after.kept[0]) == step + 1:
-                other = self.variant_for(after.kept[1:])
-                weights = other.inputs(after.kept[1:]) if other is not None else []
-                then = [weights[i] for i in other.recipe.weights] if other is not None else None
-            return variant, inputs, then
+    def _hear_loss(self, sight: Sight) -> None:
+        """A step of which the loss is known, or not even that. Then it is taken to be what it was: the rules think of
+        curves as even."""
+        step, known = self._next_step, self.run.loss
+        loss = None if sight.loss is None else rows.loss_in(np.asarray(sight.loss))
+        if loss is not None and not math.isfinite(loss):
+            self._tell_first_bad(sight)
+        self._passed(step, loss)
+        if loss is None and known.count:
+            known.add(step, known.last)
 
-        self._hear_rows(np.asarray(newest.rows), seen)
+    def _hear_loop(self, loop: Sight) -> None:
+        """Of a long loop every so many rounds, those that were sent, and the first bad one."""
+        first, total = self._next_step, loop.steps
+        losses = None if loop.loss is None else np.asarray(loop.loss, np.float64).reshape(-1)
+        told, sent = rows.rounds(loop)
+        bad = [i for i, row in told.items() if not stepping.all_finite(row, loop.has_loss)]
+        bad += [] if losses is None else np.flatnonzero(~np.isfinite(losses)).tolist()
+        if bad or (loop.sound is not None and not self._looked_in_vain and not bool(loop.sound)):
+            self._tell_first_bad(loop)
+        wanted = {*range(0, total, max(1, total // _ROUNDS)), *(i for i, row in told.items() if row.tobytes() in sent)}
+        if losses is None and len(told) < total:
+            # How its beginning went is not how the whole did.
+            wanted &= set(range(_OF_A_BEGINNING))
+        for i in sorted({*wanted, *(bad and [min(bad)])}):
+            if i not in told:
+                self._passed(first + i, None if losses is None else losses[i])
+                continue
+            self.has_loss, row = loop.has_loss, told[i]
+            inputs = rows.inputs_sent(loop, row, sent)
+            row[STEP] = first + i
+            self.heard(row.tolist(), loop.variant, inputs)
+        self._next_step = self._arrived = self.run.step = first + total
+        self._next_due = stepping.next_due(self._arrived - 1)
 
-    def _hear_rows(self, rows: Any, seen: Callable[[int], Any]) -> None:
-        """`seen` gives what the loss of a step was computed from, and the weights after it, where those are known."""
-        fresh = sorted((row for row in rows if row[STEP] >= self._next_step), key=lambda row: float(row[STEP]))
-        self.rate_now = self._rate(int(fresh[-1][STEP])) if fresh else math.nan
-        for row in fresh:
-            step = int(row[STEP])
-            wanted = is_due(step) or not np.isfinite(row[LOSS if self.has_loss else FIRST_NORM :]).all()
-            self.heard(row, *((seen(step) if wanted else None) or (None, None)))
-
-    def _choose(self, as_it_was: tuple[Mode, tuple[Any, ...]]) -> tuple[Mode, tuple[Any, ...]]:
-        """How the steps from here on are to tell. A jitted call that took several steps tells by callback."""
-        if self._next_step != 1 or self._newest is None:
-            return as_it_was
-        blank = [_blank(shape, kind) for shape, kind in self._newest.shapes]
-        if sum(value.nbytes for value in blank) > _MOST_KEPT:
-            return as_it_was
-        return "kept", (jax.numpy.full((), -1, jax.numpy.int32), *blank)
+    def _tell_first_bad(self, seen: Sight) -> None:
+        """Something was seen to be bad; it may have been before, where nobody looked."""
+        if self.told_bad or seen.kept is None:
+            return
+        bad = rows.first_bad(seen, self._next_step)
+        if bad is None:
+            self._looked_in_vain = True
+            return
+        self.has_loss = bad.has_loss
+        norm = math.hypot(*bad.numbers[FIRST_NORM : FIRST_NORM + len(self.names)])
+        self._trouble(bad.step, bad.numbers[LOSS], norm, bad.variant, bad.inputs)
 
     # What the numbers say
 
     def heard(self, row: Any, variant: Variant | None, inputs: list[Any] | None, after: Any = None) -> None:
         """A step's numbers; what its loss was computed from and the weights after it, where those are known."""
-        step, run = int(row[STEP]), self.run
+        numbers: list[float] = row if isinstance(row, list) else row.tolist()
+        step, run = int(numbers[STEP]), self.run
         self._next_step = step + 1
-        leaves = len(self.names)
-        gradients, updates = row[FIRST_NORM : FIRST_NORM + leaves], row[FIRST_NORM + leaves :]
-        loss = float(row[LOSS])
-        norm = float(np.sqrt(np.sum(np.square(gradients, dtype=np.float64))))
+        last = FIRST_NORM + len(self.names)
+        gradients, updates = numbers[FIRST_NORM:last], numbers[last:]
+        loss, norm = numbers[LOSS], math.hypot(*gradients)
+        if math.isfinite(numbers[RATE]):
+            self.rate_now = numbers[RATE]
         self._put(step, loss, norm, gradients)
         run.step = step
         run.backwards += 1
-        self._follow(step, float(row[DISTANCE]), norm)
+        self._follow(step, numbers[DISTANCE], norm)
         self._signal()
         if not math.isfinite(norm) or (self.has_loss and not math.isfinite(loss)):
             self._trouble(step, loss, norm, variant, inputs)
@@ -313,24 +302,47 @@ class Recorder:
                 self.history.losses.append((step, loss))
             run.gradient.add(step, norm)
             self.history.gradient_norms.append((step, norm))
-            if variant is not None and inputs is not None and is_due(step):
+            if variant is not None and inputs is not None and stepping.due_between(self._looked, step):
+                self._looked = step
                 if after is not None:
                     before = [inputs[i] for i in variant.recipe.weights]
                     updates = [
-                        np.linalg.norm(np.asarray(b) - np.asarray(a)) for a, b in zip(before, after, strict=True)
+                        float(np.linalg.norm(np.asarray(b) - np.asarray(a))) for a, b in zip(before, after, strict=True)
                     ]
                 self._look(variant.recipe, inputs, step, loss, gradients, updates if len(updates) else None)
-        run.step = step + 1
-        self.judge.stepped()
+        self._over()
 
-    def _put(self, step: int, loss: float, norm: float, gradients: Any) -> None:
-        values = dict(zip(self._value_names(), gradients.tolist(), strict=True))
+    def _passed(self, step: int, loss: float | None) -> None:
+        """A step of which nothing but the loss is known, if that."""
+        run = self.run
+        self._next_step, run.step = step + 1, step
+        run.backwards += 1
+        self._norm_before = math.nan
+        self._signal()
+        if loss is not None:
+            self._watch.host.put(step, {"loss": loss} | self._rate_known())
+            if math.isfinite(loss):
+                run.loss.add(step, loss)
+                self.history.losses.append((step, loss))
+            else:
+                self.has_loss = True
+                self._trouble(step, loss, math.nan, None, None)
+        self._over()
+
+    def _over(self) -> None:
+        self.run.step = self._next_step
+        if self.judged:
+            self.judge.stepped()
+
+    def _put(self, step: int, loss: float, norm: float, gradients: list[float]) -> None:
+        values = dict(zip(self._value_names(), gradients, strict=True))
         values["gradient norm"] = norm
         if self.has_loss:
             values["loss"] = loss
-        if math.isfinite(self.rate_now):
-            values["learning rate"] = self.rate_now
-        self._watch.host.put(step, values)
+        self._watch.host.put(step, values | self._rate_known())
+
+    def _rate_known(self) -> dict[str, float]:
+        return {"learning rate": self.rate_now} if math.isfinite(self.rate_now) else {}
 
     def _value_names(self) -> tuple[str, ...]:
         if len(self._names_of_values) != len(self.names):
@@ -387,58 +399,27 @@ class Recorder:
 
     @property
     def steps(self) -> int:
-        return self.run.step
+        return self._steps_before + max(self.run.step, self._arrived)
 
     def finish(self, error: BaseException | None = None) -> None:
         """The program has ended: well, or with an error."""
         if self.off or self.run.ended:
             return
-        self._busy = True
+        self.read()
         try:
-            self._take_waiting(wait=True)
-            self._read_rows()
             crash = Crash(type(error).__name__, str(error), None) if isinstance(error, Exception) else None
-            self.judge.finish(crash, stopped=self.told_bad)
+            if self.judged:
+                with tracing.inside():
+                    self.judge.finish(crash, stopped=self.told_bad)
         except Stop:
             pass
         except Exception as error:
             self.fail(error)
-        finally:
-            self._busy = False
 
 
-def _is_tracing() -> bool:
-    from jax._src import core
-
-    return not core.trace_state_clean()
-
-
-def _row(step: Any, loss: Any, given: Any, fresh: Any) -> Any:
-    values = (step, loss, given, fresh)
-    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values)):
-        return stepping.row(*values)
-    return _compiled_row()(*values)
-
-
-@functools.cache
-def _compiled_row() -> Any:
-    return differentiated.original("jit")(stepping.row)
-
-
-def _kind(value: Any) -> tuple[tuple[int, ...], Any]:
-    return tuple(value.shape), value.dtype
-
-
-def _is_key(dtype: Any) -> bool:
-    return bool(jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key))
-
-
-def _key_kind(dtype: Any) -> str:
-    return str(dtype._impl.name)
-
-
-def _blank(shape: tuple[int, ...], dtype: Any) -> Any:
-    if not _is_key(dtype):
-        return np.zeros(shape, dtype)
-    key = jax.random.key(0, impl=_key_kind(dtype))
-    return jax.random.split(key, shape) if shape else key
+def _if_it_can(late: Callable[[], tuple[Variant, list[Any]]]) -> tuple[Variant | None, list[Any] | None]:
+    """A loss that is decided by numbers, in Python, cannot be read without them."""
+    try:
+        return late()
+    except Exception:
+        return None, None

@@ -1,4 +1,4 @@
-"""Cheap experiments on a clone of a Keras model, with batches kept from the looks."""
+"""Cheap experiments on copies of a Keras model's weights, with batches kept from the looks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from functools import partial
 from typing import Any
 
 import keras
-import numpy as np
+import torch
 
+from sleuth.live.keras.trainings import Purse
 from sleuth.live.signals import Run, Trial
+from sleuth.live.snapshot import RandomStates
 
 _BATCHES = 14
 _MOST_BYTES = 64 << 20
@@ -19,29 +21,48 @@ _MOST_PARAMETERS = 20_000_000
 PROBE_STEPS = 40
 BY_HEART_STEPS = 150
 
+Batch = tuple[Any, Any, Any]
+
 
 class Bench:
-    """A Laboratory for one `fit`."""
+    """A Laboratory for one training: for a model that Keras trains in its own way, with one output and one loss.
 
-    def __init__(self, model: Any, run: Run, seconds: float) -> None:
-        self._model, self._run, self._left = model, run, seconds
-        self._batches: list[tuple[Any, Any]] = []
+    The model itself computes, but on weights of ours, and what it would change in itself is thrown away."""
+
+    def __init__(self, model: Any, run: Run, purse: Purse) -> None:
+        self._model, self._run, self._purse = model, run, purse
+        self._batches: list[Batch] = []
         self._bytes = 0
         self._trials: dict[Any, Any] = {}
         self._deadline = math.inf
-        small = model.count_params() < _MOST_PARAMETERS
-        self._first = model.get_weights() if small and seconds > 0 else None
+        self._states = RandomStates()
+        self._first: list[Any] | None = None
+        self._others: list[Any] = []
+        if purse.left > 0 and is_trained_as_usual(model) and model.count_params() < _MOST_PARAMETERS:
+            self._first = [v.value.detach().clone() for v in model.trainable_variables]
+            self._others = [v.value.detach().clone() for v in model.non_trainable_variables]
 
-    def offer(self, data: Any, loss: float) -> None:
+    def optimizer(self, optimizer: Any) -> None:
+        """Keras knows how to build another like it."""
+
+    def close(self) -> None:
+        self._model, self._first, self._others, self._batches = None, None, [], []
+
+    def keep(self, data: Batch) -> None:
         """A look at a step: keep its batch."""
-        if self._first is None or len(self._batches) >= _BATCHES or not isinstance(data, tuple | list) or len(data) < 2:
+        y = data[1]
+        if self._first is None or len(self._batches) >= _BATCHES or y is None or isinstance(y, list | tuple | dict):
             return
-        if any(part is not None for part in data[2:]):
-            return
-        batch = tuple(keras.tree.map_structure(lambda v: np.array(keras.ops.convert_to_numpy(v)), p) for p in data[:2])
-        self._bytes += sum(part.nbytes for part in keras.tree.flatten(batch))
+        batch = keras.tree.map_structure(lambda v: None if v is None else _copied(v), tuple(data))
+        self._bytes += sum(part.nbytes for part in keras.tree.flatten(batch) if part is not None)
         if self._bytes < _MOST_BYTES:
             self._batches.append(batch)
+
+    def offer(self, inspection: Any, lookout: Any) -> None:
+        if len([one for one in lookout.look.losses if one.is_root]) == 1:
+            self.keep(lookout.data)
+
+    # Experiments
 
     def one_batch(self) -> Trial | None:
         found: Trial | None = self._once("one batch", self._by_heart)
@@ -50,7 +71,7 @@ class Bench:
     def _by_heart(self) -> Trial | None:
         best: tuple[float, float] | None = None
         for rate in (1e-3, 1e-2):
-            losses = self._train(self._batches[-1:], BY_HEART_STEPS, keras.optimizers.Adam(rate), 0.3)
+            losses = self._train(self._batches[-1:], BY_HEART_STEPS, keras.optimizers.Adam(rate, name="sleuth"), 0.3)
             if losses and math.isfinite(losses[-1]) and (best is None or losses[-1] < best[1]):
                 best = (losses[0], losses[-1])
             if best is not None and best[1] < 0.3 * abs(best[0]):
@@ -90,33 +111,32 @@ class Bench:
         if len(self._batches) < 6:
             return None
         train, test = self._batches[:-3], self._batches[-3:]
-        model = self._copy(keras.optimizers.Adam(3e-3))
-        before, best = _mean_loss(model, test), math.inf
+        copy = _Copy(self._model, self._first, self._others, keras.optimizers.Adam(3e-3, name="sleuth"))
+        before, best = copy.mean_loss(test), math.inf
         for _round in range(8):
-            for x, y in train:
-                if time.monotonic() > self._deadline:
+            for batch in train:
+                if time.process_time() > self._deadline:
                     return None
-                model.train_on_batch(x, y)
-            best = min(best, _mean_loss(model, test))
+                copy.step(batch)
+            best = min(best, copy.mean_loss(test))
         chance = self._run.chance
         floor = min(before, chance) if chance is not None else before
         return Trial(
             "unseen", floor, best, f"trained on some batches, its loss on others goes from {before:.4g} to {best:.4g}"
         )
 
+    def cut_short(self) -> None:
+        self._purse.left = self._deadline = 0.0
+
     def _once(self, key: Any, experiment: Callable[[], Any]) -> Any:
         if key not in self._trials:
-            self._trials[key] = self._guarded(experiment) if self._left > 0 and self._batches else None
+            self._trials[key] = self._guarded(experiment) if self._purse.left > 0 and self._batches else None
         return self._trials[key]
 
     def _guarded(self, experiment: Callable[[], Any]) -> Any:
-        from sleuth.live.snapshot import RandomStates
-
-        random, started = RandomStates().take(), time.monotonic()
-        self._deadline = started + self._left
+        random, started = self._states.take(), time.process_time()
+        self._deadline = started + self._purse.left
         try:
-            import torch
-
             with torch.enable_grad():
                 return experiment()
         except Exception:
@@ -124,34 +144,59 @@ class Bench:
             return None
         finally:
             random.restore()
-            self._left -= time.monotonic() - started
+            self._purse.left -= time.process_time() - started
 
-    def _copy(self, optimizer: Any) -> Any:
-        model = keras.models.clone_model(self._model)
-        model.set_weights(self._first)
-        model.compile(optimizer=optimizer, loss=self._model.loss)
-        return model
-
-    def _train(
-        self, batches: list[tuple[Any, Any]], steps: int, optimizer: Any, enough: float = -math.inf
-    ) -> list[float] | None:
+    def _train(self, batches: list[Batch], steps: int, optimizer: Any, enough: float = -math.inf) -> list[float] | None:
         """The losses on the way; none where the time is up. `enough` is a share of the first loss."""
-        model = self._copy(optimizer)
+        copy = _Copy(self._model, self._first, self._others, optimizer)
         losses: list[float] = []
         for number in range(steps):
-            if time.monotonic() > self._deadline:
+            if time.process_time() > self._deadline:
                 return None
-            x, y = batches[number % len(batches)]
-            model.reset_metrics()
-            losses.append(float(model.train_on_batch(x, y)))
+            losses.append(copy.step(batches[number % len(batches)]))
             if not math.isfinite(losses[-1]) or losses[-1] < enough * abs(losses[0]):
                 break
         return losses
 
 
-def _mean_loss(model: Any, batches: list[tuple[Any, Any]]) -> float:
-    total = 0.0
-    for x, y in batches:
-        model.reset_metrics()
-        total += float(model.test_on_batch(x, y))
-    return total / len(batches)
+class _Copy:
+    """Weights of our own, and an optimiser for them."""
+
+    def __init__(self, model: Any, weights: Any, others: list[Any], optimizer: Any) -> None:
+        self._model, self._optimizer = model, optimizer
+        self._weights = [keras.Variable(w.clone(), name=f"sleuth_{i}") for i, w in enumerate(weights)]
+        self._others = [value.clone() for value in others]
+        optimizer.build(self._weights)
+
+    def step(self, batch: Batch) -> float:
+        weights = [v.value for v in self._weights]
+        loss, self._others = self._loss(weights, batch, training=True)
+        gradients = torch.autograd.grad(loss, weights, allow_unused=True)
+        with torch.no_grad():
+            self._optimizer.apply(list(gradients), self._weights)
+        return float(loss.detach())
+
+    def _loss(self, weights: list[Any], batch: Batch, training: bool) -> tuple[Any, list[Any]]:
+        x, y, sample_weight = batch
+        model, named = self._model, {"training": training} if self._model._call_has_training_arg else {}
+        output, others, extra = model.stateless_call(weights, self._others, x, return_losses=True, **named)
+        loss = model._compile_loss(y, output, sample_weight)
+        return loss + sum(extra) if extra else loss, others
+
+    def mean_loss(self, batches: list[Batch]) -> float:
+        with torch.no_grad():
+            weights = [v.value for v in self._weights]
+            return sum(float(self._loss(weights, batch, training=False)[0]) for batch in batches) / len(batches)
+
+
+def is_trained_as_usual(model: Any) -> bool:
+    """Does Keras compute its loss and its step, and not the user's class?"""
+    mine = keras.Model
+    own = [
+        getattr(type(model), name) is getattr(mine, name) for name in ("train_step", "compute_loss", "_compute_loss")
+    ]
+    return all(own) and getattr(model, "_compile_loss", None) is not None
+
+
+def _copied(value: Any) -> Any:
+    return keras.ops.convert_to_tensor(value).detach().clone()

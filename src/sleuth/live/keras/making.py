@@ -3,29 +3,59 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import itertools
 import sys
 import weakref
+from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
 from typing import Any
 
 import keras
 
 from sleuth.findings import Place
+from sleuth.live.wraps import Wraps
 from sleuth.program import place_of, users_frame
 
 Line = tuple[CodeType, int]
 
+_PASSING_ON = (
+    keras.layers.Dense,
+    keras.layers.Dropout,
+    keras.layers.Flatten,
+    keras.layers.Reshape,
+    keras.layers.InputLayer,
+    keras.layers.Rescaling,
+    keras.layers.Normalization,
+)
+
 _made: weakref.WeakKeyDictionary[Any, Line] = weakref.WeakKeyDictionary()
-_listening: list[bool] = []
+_wraps = Wraps()
+_listeners = 0
 
 
-def listen() -> None:
-    """From now on the line of each construction is known."""
-    if not _listening:
-        _listening.append(True)
+def listen() -> Callable[[], None]:
+    """From now on the line of each construction is known. Returns the way back."""
+    global _listeners
+    _listeners += 1
+    if _listeners == 1:
         _tell_layers()
-        _tell_optimizers()
-        _tell_compiled()
+        _wraps.wrap(class_with("__init__", keras.optimizers.Optimizer), "__init__", _telling_init)
+        # On the class that has it: Keras compares a model's own with that one to see whether it was overridden.
+        _wraps.wrap(class_with("compile"), "compile", _telling_compile)
+    return _stop_listening
+
+
+def _stop_listening() -> None:
+    global _listeners
+    _listeners -= 1
+    if not _listeners:
+        _wraps.remove()
+
+
+def class_with(method: str, kind: Any = keras.Model) -> Any:
+    """The class that a method of models is written in: that of the backend, for some."""
+    return next(base for base in kind.__mro__ if method in base.__dict__)
 
 
 def _tell_layers() -> None:
@@ -39,17 +69,15 @@ def _tell_layers() -> None:
         return made
 
     keras.Operation.__new__ = staticmethod(new)
+    _wraps.also_undo(lambda: setattr(keras.Operation, "__new__", staticmethod(original)))
 
 
-def _tell_optimizers() -> None:
-    original = keras.optimizers.Optimizer.__init__
-
-    @functools.wraps(original)
+def _telling_init(original: Any) -> Any:
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         _note(self, _maker(self, users_frame(sys._getframe(1))))
 
-    keras.optimizers.Optimizer.__init__ = init
+    return init
 
 
 def _note(thing: Any, frame: FrameType | None) -> None:
@@ -57,13 +85,9 @@ def _note(thing: Any, frame: FrameType | None) -> None:
         _made.setdefault(thing, (frame.f_code, frame.f_lasti))
 
 
-def _tell_compiled() -> None:
+def _telling_compile(original: Any) -> Any:
     """An optimiser given by its name is made where the model is compiled."""
-    # On the class that has it: Keras compares a model's own with that one to see whether it was overridden.
-    trainer = next(kind for kind in keras.Model.__mro__ if "compile" in kind.__dict__)
-    original = trainer.compile
 
-    @functools.wraps(original)
     def compile(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(self, *args, **kwargs)
         frame = users_frame(sys._getframe(1))
@@ -71,7 +95,7 @@ def _tell_compiled() -> None:
             _note(self.optimizer, frame)
         return result
 
-    trainer.compile = compile
+    return compile
 
 
 def _maker(thing: Any, frame: FrameType | None) -> FrameType | None:
@@ -99,6 +123,14 @@ def place(thing: Any) -> Place | None:
     return place_of(*found) if found is not None else None
 
 
+def stands_at(frame: FrameType) -> Line | None:
+    """For a frame of Keras's in which a layer works: where the user made the layer."""
+    if frame.f_code.co_name != "__call__":
+        return None
+    layer = frame.f_locals.get("self")
+    return line(layer) if isinstance(layer, keras.Layer) and not isinstance(layer, keras.Model) else None
+
+
 def layers(model: Any) -> dict[str, Any]:
     """Every layer inside a model by its name, the model itself left out."""
     return {layer.name: layer for layer in model._flatten_layers(include_self=False, recursive=True)}
@@ -116,6 +148,26 @@ def owner_of(variable: Any, model: Any) -> Any:
     return None
 
 
+def usual_rate(optimizer: Any) -> float | None:
+    """The learning rate of an optimiser of this kind that is told none."""
+    rate = inspect.signature(type(optimizer).__init__).parameters.get("learning_rate")
+    return float(rate.default) if rate is not None and isinstance(rate.default, int | float) else None
+
+
+def linear_stack(model: Any) -> list[tuple[str, str, Place | None]]:
+    """Pairs of dense layers with nothing between them, in a model that is made of such alone."""
+    flat = isinstance(model, keras.Sequential) and all(isinstance(layer, _PASSING_ON) for layer in model.layers)
+    dense = [layer for layer in model.layers if isinstance(layer, keras.layers.Dense)] if flat else []
+    if any(layer.activation is not keras.activations.linear for layer in dense[:-1]):
+        return []
+    return [(first.name, second.name, place(second)) for first, second in itertools.pairwise(dense)]
+
+
+def dropouts(model: Any) -> list[tuple[float, Place | None]]:
+    found = [layer for layer in layers(model).values() if isinstance(layer, keras.layers.Dropout)]
+    return [(float(layer.rate), place(layer)) for layer in found]
+
+
 def settings(optimizer: Any) -> dict[str, float]:
     found = {}
     for name in ("weight_decay", "momentum"):
@@ -123,3 +175,14 @@ def settings(optimizer: Any) -> dict[str, float]:
         if isinstance(value, int | float) and value:
             found[name] = float(value)
     return found
+
+
+def penalty(model: Any, values: Iterable[Any]) -> tuple[float, Place | None]:
+    """What the regularisers add to the loss while the weights have these values, and where the layer of the largest
+    is made."""
+    pairs = zip(model.trainable_variables, values, strict=True)
+    terms = [(v, float(keras.ops.convert_to_numpy(v.regularizer(value)))) for v, value in pairs if v.regularizer]
+    if not terms:
+        return 0.0, None
+    largest = max(terms, key=lambda term: term[1])[0]
+    return sum(value for _, value in terms), place(owner_of(largest, model))

@@ -14,11 +14,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
-from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
+from torch.overrides import TorchFunctionMode
 
 from sleuth.findings import Place
+from sleuth.frameworks import torch_private
 from sleuth.live.trace import called_name
 from sleuth.program import is_users, place_of, users_frame
+
+_function_modes = torch_private.get("torch.overrides._get_current_function_mode_stack")
+_Unseen = torch_private.get("torch._C.DisableTorchFunction")
 
 # They pass the numbers on as they are, in another shape, order, type or place.
 VIEWS = frozenset(
@@ -179,7 +183,7 @@ class Inspection(TorchFunctionMode):
         result = func(*args, **kwargs)
         self._paused = True
         try:
-            with torch._C.DisableTorchFunction():
+            with _Unseen():
                 self._write_down(name, func, args, kwargs, result, had_grad)
         except Exception as error:
             self._failed(error)
@@ -267,7 +271,7 @@ class Inspection(TorchFunctionMode):
             root.outputs = [self.call_of(t) for t in tensors_in(output)]
 
     def _on_top(self) -> bool:
-        return bool(_get_current_function_mode_stack()[-1:] == [self])
+        return bool(_function_modes()[-1:] == [self])
 
 
 @dataclass(eq=False, slots=True)

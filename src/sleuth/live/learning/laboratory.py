@@ -212,6 +212,9 @@ class Bench:
             f"trained on some batches, its loss on others goes from {before:.4g} to {best[-1]:.4g}",
         )
 
+    def cut_short(self) -> None:
+        self._left = 0.0
+
     def _once(self, key: Any, experiment: Any) -> Any:
         if key not in self._trials:
             # A forward or backward pass of one rank alone may hold a collective call (DDP, FSDP, SyncBatchNorm, the
@@ -256,7 +259,7 @@ class Bench:
         losses: list[float] = []
         deadline = time.process_time() + max(self._left, 0.0)
         for step in range(steps):
-            if time.process_time() > deadline:
+            if time.process_time() > deadline or self._left <= 0:
                 return None
             loss = recipes[step % len(recipes)].loss(model)
             losses.append(float(loss.detach()))

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from sleuth.findings import Finding, Place
+from sleuth.frameworks import torch_private
 from sleuth.live import graph, sentinel
 from sleuth.live.expectations import Expectations
 from sleuth.live.harmless import harmless
@@ -38,8 +39,9 @@ from sleuth.live.learning.values import values_of
 from sleuth.live.loss_lines import LossLines
 from sleuth.live.ranks.shards import any_part, local
 from sleuth.live.signals import Crash, Run
-from sleuth.live.stop import Stop
 from sleuth.program import place_of, users_frame, users_place
+
+_Unseen = torch_private.get("torch._C.DisableTorchFunction")
 
 # Close looks: often while the run is young, then now and then. Two on end, for programs with two optimisers.
 _LOOKS = frozenset((0, 1, 2, 3, 8, 9, 16, 17, 24, 32, 33, 48, 64, 65, 96, 128, 129))
@@ -68,6 +70,7 @@ class Learning:
         self.tracing = False
         self.attentive = True
         self.clippings = 0
+        self.compiles = False
         self.failed = failed
         self.run = Run()
         self.making = Making()
@@ -171,6 +174,7 @@ class Learning:
 
     @harmless
     def compiled(self) -> None:
+        self.compiles = True
         # A compiled function is guarded against modes like ours: it would be compiled again.
         self._may_inspect = False
         self.inspection.stop()
@@ -360,7 +364,7 @@ class Learning:
                     self.run.labels[label] = self.run.labels.get(label, 0) + count
         self.names.learn()
         self.probes.looked(self.run.step)
-        missing, call = graph_cut.cut_off(self.inspection, root, self._leaves)
+        missing, call = graph_cut.cut_off(self.inspection, root, self._leaves, self.holding.parameters())
         if call is not None:
             place = call.notes.get("no_grad") or call.place
             how = "no_grad" if not call.grad_enabled else call.name
@@ -371,7 +375,7 @@ class Learning:
     @harmless
     def backward_ended(self, tensors: Any) -> None:
         self.ledger.backward_ended()
-        if not self.run.step and self.run.backwards < 8 and self.holding.has_gradient():
+        if not self.run.step and not self.compiles and self.run.backwards < 8 and self.holding.has_gradient():
             self.run.facts.note("gradient never used", 0)
 
     # Steps
@@ -495,6 +499,12 @@ class Learning:
         self.attentive = self._looking or self.ledger.open or self.keepers.watching
         self.judge.stepped()
 
+    @harmless
+    def stepped_unheard(self) -> None:
+        """An optimiser whose step was compiled has made one."""
+        self.run.step += 1
+        self.judge.stepped()
+
     def start_looking(self) -> None:
         """Look closely at the step that comes next."""
         if self._may_inspect and not self.off:
@@ -525,7 +535,7 @@ class Learning:
         """Our own arithmetic: not to be inspected, not to be differentiated."""
         before, self.inspection._paused = self.inspection._paused, True
         try:
-            with torch._C.DisableTorchFunction(), torch.no_grad():
+            with _Unseen(), torch.no_grad():
                 yield
         finally:
             self.inspection._paused = before
@@ -569,14 +579,11 @@ class Learning:
             yield
 
     @harmless
-    def finish(self, error: BaseException | None = None, stopped: bool = False) -> None:
+    def finish(self, crash: Crash | None = None, stopped: bool = False) -> None:
         """The program has ended, well, with an error, or because a number went bad (which explains all else)."""
         self.inspection.stop()
-        crash = None
-        if isinstance(error, Exception) and not isinstance(error, Stop):
-            crash = Crash(type(error).__name__, str(error), wiring.place_of_error(error))
-            if self._looking:
-                self.run.looks.append(self.lookout.look)
+        if crash is not None and self._looking:
+            self.run.looks.append(self.lookout.look)
         self.judge.finish(crash, stopped)
         self.switch_off()
 

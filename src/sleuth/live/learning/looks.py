@@ -234,12 +234,13 @@ class Lookout:
             old = before.get(id(parameter))
             owner = owners.get(id(parameter))
             change = None if old is None else values - old
-            rows = values.flatten(1) if values.dim() > 1 and values.shape[0] > 1 else None
+            units = self._units_first(values)
+            rows = units.flatten(1) if units.dim() > 1 and units.shape[0] > 1 else None
             half = parameter.dtype in (torch.float16, torch.bfloat16)
             self.look.weights.append(
                 WeightLook(
                     name=self._names(parameter),
-                    shape=tuple(values.shape),
+                    shape=tuple(units.shape),
                     made=self._making.place(owner) if owner is not None else None,
                     initialised=self._making.place_of_weights(parameter),
                     norm=size,
@@ -248,21 +249,33 @@ class Lookout:
                     rows_equal=None if rows is None else bool((rows == rows[:1]).all()),
                     unchanged=float((change == 0).double().mean()) if half and change is not None else None,
                     half=half,
-                    is_embedding=isinstance(owner, nn.Embedding | nn.EmbeddingBag),
+                    is_embedding=self._is_embedding(owner),
                 )
             )
         self._before = []
 
+    def _units_first(self, weight: Tensor) -> Tensor:
+        """A weight with what each of its units reads behind the unit, as torch lays them out."""
+        return weight
+
+    def _is_embedding(self, owner: Any) -> bool:
+        return isinstance(owner, nn.Embedding | nn.EmbeddingBag)
+
 
 def _input_look(root: RootCall, values: Tensor, inspection: Inspection) -> InputLook:
-    some = values.flatten()[:_MOST_VALUES].double()
-    finite = some[torch.isfinite(some)]
     first = ""
     for call in inspection.calls[root.first_call :]:
         if not call.parameters and call.name not in ("batch_norm", "layer_norm"):
             continue
         first = call.name
         break
+    return input_look(values, first, root.place, sum(isinstance(a, Tensor) for a in root.given) - 1)
+
+
+def input_look(values: Tensor, first: str, place: Place | None, others: int) -> InputLook:
+    """`first` is the operation with weights that reads these values, `others` how many further inputs there are."""
+    some = values.flatten()[:_MOST_VALUES].double()
+    finite = some[torch.isfinite(some)]
     columns: tuple[int, ...] = ()
     held: tuple[float, ...] = ()
     if values.dim() == 2 and values.shape[0] > 3:
@@ -270,7 +283,7 @@ def _input_look(root: RootCall, values: Tensor, inspection: Inspection) -> Input
         columns = tuple(int(i) for i in same.nonzero().flatten()[:64])
         held = tuple(float(values[0, i]) for i in columns)
     return InputLook(
-        place=root.place,
+        place=place,
         shape=tuple(values.shape),
         low=float(finite.min()) if finite.numel() else math.nan,
         high=float(finite.max()) if finite.numel() else math.nan,
@@ -281,7 +294,7 @@ def _input_look(root: RootCall, values: Tensor, inspection: Inspection) -> Input
         constant_columns=columns,
         normalised_first=first in _NORMALISING,
         column_values=held,
-        others=sum(isinstance(a, Tensor) for a in root.given) - 1,
+        others=others,
     )
 
 

@@ -10,9 +10,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 from sleuth.findings import Place
-from sleuth.program import is_users, place_at
+from sleuth.program import is_installed, is_users, place_at
 
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _RATES = ("learning_rate", "lr")
 
 
@@ -30,7 +29,7 @@ def is_made_by_library(thing: Any, users: FrameType, frame: FrameType | None) ->
 
 def _is_library(filename: str) -> bool:
     known = tuple(sys.modules[name].__path__[0] + os.sep for name in ("sleuth", "torch"))
-    return not filename.startswith(known) and any(folder in filename for folder in _INSTALLED)
+    return not filename.startswith(known) and is_installed(filename)
 
 
 def place_of_rate(users: CodeType, rate: float) -> Place | None:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from sleuth.frameworks.after_import import AfterImport
+from sleuth.frameworks.dynamo import uncompiled
 from sleuth.live.wraps import Wraps, after, before
 
 LOSSES = (
@@ -47,9 +49,9 @@ class WiringListener(Protocol):
 class WiringTaps:
     def __init__(self, listener: WiringListener) -> None:
         self._listener = listener
-        self._wraps = Wraps()
+        self._wraps = Wraps(hide=uncompiled)
 
-    def install(self) -> None:
+    def install(self, imports: AfterImport) -> None:
         import torch
         from torch import nn
         from torch.nn import functional
@@ -89,9 +91,7 @@ class WiringTaps:
 
     def _same(self, owner: Any, name: str, other: Any) -> None:
         """The same function under its second name."""
-        original = owner.__dict__[name]
-        setattr(owner, name, getattr(other, name))
-        self._wraps.also_undo(lambda: setattr(owner, name, original))
+        self._wraps.patches.set(owner, name, getattr(other, name))
 
     def remove(self) -> None:
         self._wraps.remove()

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import traceback
 from typing import Any
 
 from torch import Tensor
-
-from sleuth.findings import Place
-from sleuth.program import is_users, place_at
 
 _SETTINGS = ("lr", "momentum", "weight_decay", "eps")
 
@@ -78,11 +74,3 @@ def note_orphans(
             },
             optimizer=held.signals.made,
         )
-
-
-def place_of_error(error: BaseException) -> Place | None:
-    """The user's innermost line in a traceback."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if is_users(frame.filename) and frame.lineno is not None:
-            return place_at(frame.filename, frame.lineno)
-    return None

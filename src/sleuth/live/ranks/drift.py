@@ -17,12 +17,16 @@ import torch
 from torch import Tensor
 
 from sleuth.findings import Place
+from sleuth.frameworks import torch_private
+from sleuth.frameworks.after_import import AfterImport
 from sleuth.live import sentinel
 from sleuth.live.learning.listener import Learning, is_due
 from sleuth.live.ranks import distributed
 from sleuth.live.ranks.shards import any_part, is_part
 from sleuth.live.ranks.team import store_of, wait_for
 from sleuth.live.wraps import Wraps, after, before
+
+_Unseen = torch_private.get("torch._C.DisableTorchFunction")
 
 # Of each parameter the first so many values, and of all parameters the first so many: drift spares none of them.
 _VALUES = 1 << 16
@@ -34,16 +38,29 @@ _WAITING = 8
 _SECONDS_AT_THE_END = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """A look at which the ranks' weights differ: the first parameter that does, by how much, and how many do."""
+
+    number: int
+    parameter: str
+    wrapped: bool
+    by: float
+    different: int
+
+
 @dataclass(eq=False)
 class _Seen:
     """What the comparisons have come to so far."""
 
-    apart: list[int] = field(default_factory=list)
+    first: _Apart | None = None
+    apart: int = 0
     equal_after: bool = False
     same_data: int = 0
     compared_data: int = 0
     batches: set[str] = field(default_factory=set)
     gradients_shared: bool = False
+    gradients_differ: bool = False
 
 
 class Drift:
@@ -61,9 +78,9 @@ class Drift:
         self._seen = _Seen()
         self._called: Place | None = None
         self._looked = False
-        self._off = False
+        self.off = False
 
-    def install(self) -> None:
+    def install(self, imports: AfterImport) -> None:
         import torch.distributed
         from torch.nn.parallel import DistributedDataParallel
 
@@ -72,10 +89,8 @@ class Drift:
             return
         self._wraps.wrap(DistributedDataParallel, "__init__", after(self._wrapped_a_model))
         self._wraps.wrap(DistributedDataParallel, "forward", before(self._went_through_the_wrapper))
-        ends = public.destroy_process_group
         self._wraps.wrap(public.distributed_c10d, "destroy_process_group", before(lambda *a, **k: self.finish()))
-        public.destroy_process_group = public.distributed_c10d.destroy_process_group
-        self._wraps.also_undo(lambda: setattr(public, "destroy_process_group", ends))
+        self._wraps.patches.set(public, "destroy_process_group", public.distributed_c10d.destroy_process_group)
 
     def remove(self) -> None:
         self._wraps.remove()
@@ -90,7 +105,7 @@ class Drift:
 
     def backward_begins(self) -> None:
         """Called for every backward pass of the program's own."""
-        if self._off or distributed() is None:
+        if self.off or distributed() is None:
             return
         if not self._synced:
             self._synced = any(w.require_backward_grad_sync for ref, _ in self._wrapped if (w := ref()) is not None)
@@ -99,7 +114,7 @@ class Drift:
             self._safely(lambda: self._look(number))
 
     def step_begins(self, optimizer: Any) -> None:
-        if self._looked and not self._off:
+        if self._looked and not self.off:
             self._looked = False
             self._safely(lambda: self._look_at_gradients(optimizer))
 
@@ -110,16 +125,16 @@ class Drift:
 
     def finish(self) -> None:
         """The ranks part, or the program ends."""
-        if not self._off and distributed() is not None:
+        if not self.off and distributed() is not None:
             self._safely(lambda: self._compare(_SECONDS_AT_THE_END))
 
     def _safely(self, action: Any) -> None:
         try:
-            with torch._C.DisableTorchFunction(), torch.no_grad():
+            with _Unseen(), torch.no_grad():
                 action()
         except Exception:
             # The store is gone with the rank that held it, or a tensor cannot be read: then nothing is compared.
-            self._off = True
+            self.off = True
 
     # Fingerprints
 
@@ -203,30 +218,35 @@ class Drift:
         weights = [word["weights"] for word in words.values()]
         if any(len(one) != len(weights[0]) for one in weights):
             # Each rank has a model, or a part of one, of its own.
-            self._off = True
+            self.off = True
             return
         gradients = [word["gradients"] for word in words.values()]
-        seen.gradients_shared |= bool(gradients[0]) and all(_equal(one, gradients[0]) for one in gradients)
+        if all(gradients):
+            shared = all(_equal(one, gradients[0]) for one in gradients)
+            seen.gradients_shared |= shared
+            seen.gradients_differ |= not shared
         different = [i for i in range(len(names)) if not _alike([one[i] for one in weights])]
         if not different:
-            seen.equal_after |= bool(seen.apart)
+            seen.equal_after |= seen.first is not None
             return
-        seen.apart.append(number)
+        seen.apart += 1
+        by = _apart([one[different[0]] for one in weights])
+        first = seen.first = seen.first or _Apart(number, names[different[0]], ours[different[0]], by, len(different))
         self._learning.run.facts.note(
             "ranks apart",
             self._learning.run.step,
             who="weights",
             numbers={
-                "looks": len(seen.apart),
-                "first look": seen.apart[0],
+                "looks": seen.apart,
+                "first look": first.number,
                 "equal in between": seen.equal_after,
-                "parameter": names[different[0]],
-                "different": len(different),
+                "parameter": first.parameter,
+                "different": first.different,
                 "parameters": len(names),
                 "ranks": tuple(words),
-                "by": _apart([one[different[0]] for one in weights]),
+                "by": first.by,
                 "intent": self._intent(),
-                "cause": self._cause(words, ours[different[0]]),
+                "cause": self._cause(words, first),
             },
             called=self._called,
         )
@@ -276,21 +296,26 @@ class Drift:
         names = {kind.__name__ for root in roots for kind in type(root).__mro__}
         return bool(parts) and not names.isdisjoint(("FSDPModule", "FullyShardedDataParallel"))
 
-    def _cause(self, words: dict[int, dict[str, Any]], wrapped: bool) -> str:
-        """The likeliest reason, by what tells the reasons apart."""
+    def _cause(self, words: dict[int, dict[str, Any]], first: _Apart) -> str:
+        """The reason, by what tells the reasons apart; what was not seen is not guessed."""
+        seen = self._seen
         if len({word["steps"] for word in words.values()}) > 1:
             return "steps"
         if self._wrapped and (not self._forwards or self._called is not None):
             return "raw module"
-        if self._wrapped and not wrapped:
+        if self._wrapped and not first.wrapped:
             return "after wrapping"
         if self._wrapped and self._unsynced >= self._steps > 0:
             return "no_sync"
         if len({word["clips"] for word in words.values()}) > 1:
             return "clipping"
-        if not self._wrapped and self._seen.apart[0] == 0:
-            return "start"
-        return "gradients" if not self._wrapped and not self._seen.gradients_shared else "unknown"
+        if first.number == 0:
+            return "written" if self._wrapped else "start"
+        if not self._wrapped and not seen.gradients_shared:
+            return "gradients"
+        if seen.gradients_differ:
+            return "gradients differ"
+        return "update" if seen.gradients_shared else "unknown"
 
 
 def _hooks(wrapper: Any) -> list[Any]:

@@ -38,6 +38,13 @@ def together(by_rank: Mapping[int, Sequence[Finding]], ranks: int) -> tuple[Find
     return tuple(_one(group) for group in groups.values())
 
 
+def joined(first: Sequence[Finding], more: Iterable[Finding]) -> tuple[Finding, ...]:
+    """What one process found, and what others found besides: the same diagnosis at the same place is said once."""
+    known = {(finding.diagnosis, finding.place) for finding in first}
+    besides = {(finding.diagnosis, finding.place): finding for finding in more}
+    return (*first, *(finding for key, finding in besides.items() if key not in known))
+
+
 def _one(group: list[tuple[int, Finding]]) -> Finding:
     rank, first = group[0]
     on = sorted({rank for rank, _ in group})

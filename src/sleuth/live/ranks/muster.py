@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -32,12 +32,14 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """What a process that may turn out to be a rank has to know, handed down in its environment."""
+    """What a process that may turn out to train has to know, handed down in its environment."""
 
     folder: str
     keep_going: bool = False
     ignore: tuple[str, ...] = ()
     expect: tuple[dict[str, Any], ...] = ()
+    experiments: float = 0.0
+    quiet: bool = False
 
 
 def invitation() -> Invitation | None:
@@ -45,12 +47,13 @@ def invitation() -> Invitation | None:
     if told is None:
         return None
     said = json.loads(told)
-    return Invitation(said["folder"], said["keep_going"], tuple(said["ignore"]), tuple(said["expect"]))
+    said |= {"ignore": tuple(said["ignore"]), "expect": tuple(said["expect"])}
+    return Invitation(**said)
 
 
 @contextmanager
 def inviting(guest: Invitation) -> Iterator[None]:
-    """Python processes that the program starts meanwhile look at their start whether they are ranks."""
+    """Python processes that the program starts meanwhile are watched once they train."""
     before = {name: os.environ.get(name) for name in (INVITATION, "PYTHONPATH")}
     os.environ[INVITATION] = json.dumps(asdict(guest))
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_HOOK, before["PYTHONPATH"])))
@@ -111,7 +114,7 @@ def _read(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a rank, as its record tells it."""
+    """What became of a rank, or of another process, as its record tells it."""
 
     rank: int
     process: int
@@ -127,12 +130,18 @@ class Fate:
 
 def fates(folder: Path) -> list[Fate]:
     """What became of every rank that has written here."""
-    return [_fate(folder, one) for one in record.ranks(folder)]
+    return [_fate(record.rows(folder, one), one) for one in record.ranks(folder)]
 
 
-def _fate(folder: Path, one: int) -> Fate:
+def fates_of_processes(folder: Path) -> list[Fate]:
+    """What became of those that trained by themselves."""
+    files = (folder / record.file_of_process(one) for one in record.processes(folder))
+    return [_fate(record.rows_of(file), 0) for file in files]
+
+
+def _fate(rows: Iterable[dict[str, Any]], one: int) -> Fate:
     process, step, end = 0, 0, None
-    for row in record.rows(folder, one):
+    for row in rows:
         if row["row"] == "start":
             process, end = row["process"], None
         elif row["row"] == "values":

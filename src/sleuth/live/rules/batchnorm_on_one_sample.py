@@ -18,7 +18,11 @@ def look(run: Run) -> Finding | None:
         "batchnorm-on-one-sample",
         place=crash.place,
         step=run.step,
-        evidence=(Evidence("input size", size), Evidence("batches in an epoch", run.batches_per_epoch or "unknown")),
+        evidence=(
+            Evidence("input size", size),
+            Evidence("batches in an epoch", run.batches_per_epoch or "unknown"),
+            *crash.evidence,
+        ),
         chain=(Link(f"BatchNorm gets an input of size {size}: one value for each channel", crash.place),),
         fixes=(
             Fix("DataLoader(..., drop_last=True): the last batch of an epoch holds a single sample"),

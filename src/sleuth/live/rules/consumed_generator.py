@@ -18,7 +18,7 @@ def look(run: Run) -> Finding | None:
     if empty is not None:
         return _finding(empty.place, empty.first_step, "a parameter group of this optimiser is empty")
     crash = run.crash
-    if crash is not None and crash.kind == "ValueError" and "empty parameter list" in crash.message:
+    if crash is not None and crash.is_known_as("consumed-generator"):
         return _finding(crash.place, run.step, "the optimiser gets no parameter at all")
     return None
 

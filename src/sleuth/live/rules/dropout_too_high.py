@@ -8,6 +8,7 @@ from sleuth.live.signals import Run
 
 TIER = 4.0
 SHARE = 0.8
+STARVING = 0.9
 LEARNT = 0.8
 
 
@@ -18,12 +19,14 @@ def look(run: Run) -> Finding | None:
     if not high:
         return None
     share, place = high[0]
+    # A loss that falls slowly may do so for another reason; a model that ignores its input gets none of it.
+    starved = run.at_chance and share >= STARVING
     return handbook.finding(
         "dropout-too-high",
         place=place,
         step=0,
-        certainty="hint",
-        severity="note",
+        certainty="likely" if starved else "hint",
+        severity="warning" if starved else "note",
         evidence=(Evidence("p", share), Evidence("such layers", len(high)), Evidence("loss", run.recent)),
         chain=(
             Link(f"dropout throws away {share:.0%} of the values", place),

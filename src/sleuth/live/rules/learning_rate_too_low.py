@@ -15,7 +15,7 @@ FALL = 0.05
 UPDATE = 3e-4
 # In the experiment a higher rate makes the loss fall by this share, and this many times as far as the run's own does.
 BETTER, TIMES = 0.03, 10.0
-FACTORS = (1.0, 10.0, 100.0, 1000.0)
+FACTORS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
 
 
 def look(run: Run) -> Finding | None:
@@ -25,7 +25,8 @@ def look(run: Run) -> Finding | None:
         w.update_norm / w.norm
         for one in run.looks[1:]
         for w in one.weights
-        if w.update_norm is not None and w.norm > 0 and w.gradient_norm
+        # A bias starts at 0: any step is large against that.
+        if w.update_norm is not None and w.norm > 0 and w.gradient_norm and len(w.shape) > 1
     ]
     if not shares or statistics.median(shares) > UPDATE:
         return None

@@ -17,7 +17,7 @@ def look(run: Run) -> Finding | None:
         "logits-into-bce-loss",
         place=crash.place,
         step=run.step,
-        evidence=(Evidence("error", crash.message.splitlines()[0]),),
+        evidence=crash.evidence or (Evidence("error", crash.message.splitlines()[0]),),
         chain=(Link("binary_cross_entropy takes probabilities, and got values outside [0, 1]", crash.place),),
         fixes=(
             Fix("use BCEWithLogitsLoss (binary_cross_entropy_with_logits) on the raw scores"),

@@ -20,10 +20,11 @@ def look(run: Run) -> Finding | None:
         step=fact.first_step,
         certainty="likely",
         severity="warning",
-        evidence=(Evidence("kept by", name or "a variable of the program"),),
+        evidence=(Evidence("kept by", name or "not found among the program's variables"),),
         chain=(
             Link("each step's loss is differentiated", run.backward_place),
-            Link(f"{name or 'a variable'} keeps it, and the whole graph behind it, alive", fact.place),
+            Link(f"{name or 'something'} keeps it, and the whole graph behind it, alive", fact.place),
         ),
-        fixes=(Fix("keep the number, not the tensor: loss.item(), or loss.detach()"),),
+        # Where the keeper is not known, neither is what it keeps: the loss, or what was computed from it.
+        fixes=(Fix(f"put numbers into {name}, not tensors with their graphs: .item(), or .detach()"),) if name else (),
     )

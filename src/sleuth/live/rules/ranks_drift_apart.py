@@ -13,7 +13,7 @@ LOOKS = 2
 # again by one of these looks.
 LOOKS_WITHOUT_WRAPPER = 6
 
-_CAUSES = {
+_CAUSES: dict[str, tuple[str, str | None]] = {
     "steps": (
         "the optimiser's step is taken on some ranks only",
         "call optimizer.step() on every rank: what is done on rank 0 only is saving and printing",
@@ -42,10 +42,19 @@ _CAUSES = {
         "nothing shares the gradients between the ranks: each trains a model of its own",
         "wrap the model in DistributedDataParallel, or average each gradient with all_reduce before the step",
     ),
-    "unknown": (
-        "something changes gradients or weights on some ranks only, after they were shared",
-        "look for what depends on the rank between backward and step: clipping, noise, an `if rank == 0`",
+    "written": (
+        "the weights differed before the first step, though wrapping the model had made them equal",
+        "load or write weights before the model is wrapped, or on every rank alike",
     ),
+    "gradients differ": (
+        "the gradients that the step uses are not the same on every rank, though they are shared",
+        "do what is done to the gradients between backward() and step() on every rank alike",
+    ),
+    "update": (
+        "the gradients were the same on every rank; the weights they update are not",
+        "give every rank's optimiser the same settings and state, and write to the weights on every rank alike",
+    ),
+    "unknown": ("what makes them differ was not seen", None),
 }
 
 
@@ -85,5 +94,5 @@ def _finding(fact: Fact, run: Run, certainty: Certainty) -> Finding:
             Link(f"from step {numbers['first look']} on, {numbers['parameter']} is not the same on every rank"),
             Link("each rank now follows the gradients of a different model; what rank 0 saves is one of them"),
         ),
-        fixes=(Fix(fix),),
+        fixes=() if fix is None else (Fix(fix),),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 from sleuth import handbook
 from sleuth.findings import Evidence, Finding, Fix, Link
@@ -15,21 +16,28 @@ SLOW = 0.5
 FASTER = 4.0
 # A loss well below that of answering blindly is nearly done, and has every right to be slow.
 UNFINISHED = 0.3
+# A model that starts so far below that was trained before: it is tuned, with a low rate on purpose.
+TRAINED = 0.8
 FACTORS = (1.0, 10.0, 100.0, 1000.0)
 
 
 def look(run: Run) -> Finding | None:
     if run.supervised is None or not run.ended or run.loss.count < 150 or run.recent < SLOW * run.start:
         return None
+    if run.facts.first("orphan") is not None:
+        # A part of the network is not trained at all: that may be why, and another rate would be no cure.
+        return None
     chance = run.chance
-    if chance is None or run.recent < UNFINISHED * chance:
+    if chance is None or run.recent < UNFINISHED * chance or run.start < TRAINED * chance:
         return None
     parts = run.loss.means(5)
     if any(later > earlier for earlier, later in itertools.pairwise(parts)):
         return None
-    trials = run.laboratory.rates(FACTORS)
     held = next(iter(run.stepping), None)
-    if trials is None or held is None:
+    if held is None or (held.usual_rate is not None and math.isclose(held.highest_rate, held.usual_rate, rel_tol=1e-4)):
+        return None
+    trials = run.laboratory.rates(FACTORS)
+    if trials is None:
         return None
     higher = trials[10.0]
     own = trials[1.0]

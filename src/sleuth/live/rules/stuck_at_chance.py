@@ -7,16 +7,13 @@ from sleuth.findings import Evidence, Finding, Fix, Link
 from sleuth.live.signals import Run
 
 TIER = 4.2
-SHARE = 0.02
 
 
 def look(run: Run) -> Finding | None:
     loss, chance = run.supervised, run.chance
-    if loss is None or chance is None or not run.mature or chance < 0.05:
+    if loss is None or chance is None or not run.at_chance:
         return None
     late = run.loss.part(0.6, 1.0)
-    if abs(late - chance) > SHARE * chance or abs(run.recent - chance) > 2 * SHARE * chance:
-        return None
     return handbook.finding(
         "stuck-at-chance",
         place=loss.place,
