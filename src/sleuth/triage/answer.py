@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sleuth.known_errors import Frame, Recognised
+
 KINDS = (
     "implementation",
     "program-crash",
@@ -13,26 +15,6 @@ KINDS = (
     "comprehension",
     "installation",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A line of the user's own that a traceback names."""
-
-    path: str
-    line: int
-    function: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Recognised:
-    """An error message that is known, in the very words that stand in the text."""
-
-    name: str
-    framework: str
-    matched: str
-    why: str
-    certainty: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +43,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`kind` is None where no kind is likely enough to be named."""
+    """`kind` is None where no kind is likely enough to be named; `off_topic` is a text about something else."""
 
     kind: str | None
     probabilities: dict[str, float]
@@ -69,3 +51,4 @@ class Answer:
     next: tuple[Step, ...] = ()
     signature: Recognised | None = None
     place: Frame | None = None
+    off_topic: bool = False

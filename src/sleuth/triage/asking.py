@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sleuth import handbook
+from sleuth.known_errors import Match, Reading, Strength, matches, read
 from sleuth.triage import kinds
 from sleuth.triage.answer import Answer, Diagnosis
 from sleuth.triage.curves import Curve, curve
+from sleuth.triage.denial import Heard, heard
 from sleuth.triage.domain import is_foreign
-from sleuth.triage.likeness import Likeness, alike
-from sleuth.triage.matching import Match, Strength, matches
+from sleuth.triage.likeness import Likeness, alike, ruled_out
 from sleuth.triage.next_steps import next_steps
 from sleuth.triage.prose import complains, is_a_wish
-from sleuth.triage.reading import Reading, read
+from sleuth.triage.situations import Situation, situation
 from sleuth.triage.words import spelled, words
 
 _MOST_DIAGNOSES = 4
@@ -30,32 +32,68 @@ _WORDS_SHOWN = 5
 # From here on a text is taken to be of a kind.
 _SURELY = 0.7
 _QUESTIONS = ("implementation", "comprehension")
+_EVERYBODYS = ("python", "installation")
 _ELSEWHERE = ("installation", "model-migration")
 
 
 def ask(text: str) -> Answer:
     """Which kind of problem this is, which diagnoses fit, and what to run next."""
     reading = read(text)
-    found = matches(reading)
+    said = heard(reading.text, reading.statements)
+    affirmed = replace(reading, text=said.affirmed)
+    found = matches(affirmed)
     best = found[0] if found else None
     # An error says itself what is wrong, and then the numbers before it are as they may be.
     shown = curve(reading.text) if best is None or best.signature.symptom else None
-    foreign = best is None and shown is None and is_foreign(reading.excerpt)
+    telling = best is not None and not _is_of_any_program(best)
+    foreign = not telling and shown is None and is_foreign(reading.excerpt, best is not None)
+    if foreign:
+        best, found = None, []
     probabilities = kinds.probabilities(reading, best, shown, foreign)
+    told = None if foreign or _says_it_all(best) else _situation(affirmed, probabilities)
     kind = kinds.kind_of(probabilities)
-    diagnoses = () if foreign else _diagnoses(reading, found, shown, probabilities)
+    diagnoses = () if foreign else _diagnoses(affirmed, found, shown, probabilities, _against(said))
     return Answer(
         kind=kind,
         probabilities=probabilities,
         diagnoses=diagnoses,
-        next=next_steps(kind, diagnoses, best, reading),
+        next=next_steps(kind, diagnoses, best, told, reading),
         signature=best.recognised if best is not None else None,
         place=reading.frames[-1] if reading.frames else None,
+        off_topic=foreign,
     )
 
 
+def _is_of_any_program(match: Match) -> bool:
+    """Words that people use of other things, too: a symptom, or an error of Python or an installer in a sentence."""
+    signature = match.signature
+    return signature.symptom or (match.strength == Strength.MENTIONED and signature.framework in _EVERYBODYS)
+
+
+def _says_it_all(match: Match | None) -> bool:
+    """An error itself, and not what people say of a training or quote in passing."""
+    return match is not None and not match.signature.symptom and match.strength > Strength.MENTIONED
+
+
+def _situation(reading: Reading, probabilities: dict[str, float]) -> Situation | None:
+    """Somebody who asks how to do or understand something is in none."""
+    asks = is_a_wish(reading.excerpt) and any(probabilities[kind] >= _SURELY for kind in _QUESTIONS)
+    return None if asks and not complains(reading.excerpt) else situation(reading.excerpt)
+
+
+def _against(said: Heard) -> frozenset[str]:
+    """The pages that the text itself rules out."""
+    symptoms = [match.signature for clause in said.denied for match in matches(read(clause)) if match.signature.symptom]
+    named = {name for signature in symptoms for name in (signature.diagnosis, *signature.also) if name is not None}
+    return ruled_out(said.denied, said.done) | named
+
+
 def _diagnoses(
-    reading: Reading, found: list[Match], shown: Curve | None, probabilities: dict[str, float]
+    reading: Reading,
+    found: list[Match],
+    shown: Curve | None,
+    probabilities: dict[str, float],
+    against: frozenset[str],
 ) -> tuple[Diagnosis, ...]:
     named: dict[str, Diagnosis] = {}
     if shown is not None and shown.diagnosis is not None:
@@ -64,10 +102,11 @@ def _diagnoses(
     for number, match in enumerate(_worth_telling(found)):
         for diagnosis in _by_message(match, 1.0 if number == 0 else _SECOND, spoken):
             named.setdefault(diagnosis.name, diagnosis)
-    if not any(match.strength > Strength.MENTIONED and not match.signature.symptom for match in found):
+    if not any(map(_says_it_all, found)):
+        named = {name: one for name, one in named.items() if name not in against}
         for diagnosis in _by_words(reading, probabilities):
             known = named.get(diagnosis.name)
-            if known is None or known.score < diagnosis.score:
+            if diagnosis.name not in against and (known is None or known.score < diagnosis.score):
                 named[diagnosis.name] = diagnosis
     return tuple(sorted(named.values(), key=lambda one: -one.score)[:_MOST_DIAGNOSES])
 

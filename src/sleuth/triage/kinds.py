@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
+from sleuth.known_errors import Match, Reading, Strength
 from sleuth.triage import model
 from sleuth.triage.answer import KINDS
 from sleuth.triage.curves import Curve
-from sleuth.triage.matching import Match, Strength
-from sleuth.triage.reading import Reading
 
 # Below this probability no kind is named.
 SURE = 0.4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -25,6 +26,10 @@ _MOST_WINDOWS = 100
 # sentences must be on the page. (Among 400 how-to questions, 2 were proposed a page with these.)
 _LEAST_NAMED, _LEAST_SHARE = 0.6, 0.3
 _LEAST_WEIGHT, _STRICT_WEIGHT = 5.5, 8.5
+# To be denied, a page need not be called by its whole name: `the learning rate is not to blame`.
+_LEAST_DENIED = 0.4
+# A page about something left out says so in one of its names.
+_OMISSION = re.compile(r"\b(?:forgot|missing|without|not|never|left)\b")
 # The longer a text, the likelier such words meet by chance.
 _PER_DOUBLING = 0.5
 # What Sleuth says when it knows nothing better.
@@ -51,6 +56,7 @@ class _Index:
     totals: dict[tuple[str, int], float]
     rarity: dict[str, float]
     rarest: float
+    omissions: frozenset[tuple[str, int]]
 
 
 def alike(text: str, strict: bool = False) -> list[Likeness]:
@@ -64,6 +70,31 @@ def alike(text: str, strict: bool = False) -> list[Likeness]:
             if likeness is not None and (page not in best or likeness.score > best[page].score):
                 best[page] = likeness
     return sorted(best.values(), key=lambda one: (-one.score, one.name))
+
+
+def ruled_out(denied: tuple[str, ...], done: tuple[str, ...]) -> frozenset[str]:
+    """The pages that a text speaks against: what it denies by name, and what it would be to omit what was done."""
+    return frozenset(
+        page
+        for clauses, omitted in ((denied, False), (done, True))
+        for clause in clauses
+        for page in _spoken_of(frozenset(words(clause)), omitted)
+    )
+
+
+def _spoken_of(window: frozenset[str], omitted: bool) -> set[str]:
+    """The pages whose name, or a phrase for them, has its weight in these words; only of omissions, or of all else."""
+    index = _index()
+    found: dict[tuple[str, int], float] = {}
+    for word in window:
+        for call in index.calls.get(word, ()):
+            found[call] = found.get(call, 0.0) + index.rarity[word]
+    return {
+        call[0]
+        for call, weight in found.items()
+        if (call in index.omissions) == omitted
+        and weight >= (_LEAST_DENIED if call[1] == 0 else _LEAST_NAMED) * index.totals[call]
+    }
 
 
 def _windows(text: str) -> Iterator[frozenset[str]]:
@@ -118,7 +149,10 @@ def _index() -> _Index:
     for word, places in calls.items():
         for place in places:
             totals[place] = totals.get(place, 0.0) + rarity[word]
-    return _Index(calls, totals, rarity, max(rarity.values(), default=0.0))
+    omissions = frozenset(
+        (page.name, number) for page in pages for number, way in enumerate(_ways(page)) if _OMISSION.search(way)
+    )
+    return _Index(calls, totals, rarity, max(rarity.values(), default=0.0), omissions)
 
 
 def _symptom(page: handbook.Page) -> str:
@@ -127,8 +161,11 @@ def _symptom(page: handbook.Page) -> str:
 
 def _called(page: handbook.Page) -> list[frozenset[str]]:
     """The page's name, its title and every phrase for it, each as a set of words."""
-    ways = [page.name, page.title, *phrases().get(page.name, ())]
-    return [frozenset(words(way.replace("-", " "))) for way in ways]
+    return [frozenset(words(way)) for way in _ways(page)]
+
+
+def _ways(page: handbook.Page) -> list[str]:
+    return [way.replace("-", " ") for way in (page.name, page.title, *phrases().get(page.name, ()))]
 
 
 @cache

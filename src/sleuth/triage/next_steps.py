@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sleuth import handbook
-from sleuth.triage.answer import Diagnosis, Frame, Step
-from sleuth.triage.matching import Match
-from sleuth.triage.reading import Reading
+from sleuth.known_errors import Frame, Match, Reading
+from sleuth.triage.answer import Diagnosis, Step
+from sleuth.triage.situations import Situation
+from sleuth.triage.starting import SCRIPT, WATCH, Start, file_of, quoted, start_of
 
-SCRIPT = "train.py"
-NOTEBOOK = "notebook.ipynb"
-# A notebook can be read as it is, but not started.
-_CONVERTED = "notebook.py"
-_CONVERT = f"jupyter nbconvert --to script {NOTEBOOK}"
-# Where IPython keeps the cells it runs.
-_CELL = re.compile(r"ipykernel_\d+[/\\]")
-# What a script begins in: the file itself, or where a traceback is cut off, what it is likely to call.
-_BEGINNINGS = (("<module>", ""), ("main", "train", "run"))
 _MOST = 3
 # By what they cost: reading the source, rehearsing it, running it.
 _COMMANDS = {"source": "check", "dry": "dry", "live": "run"}
@@ -27,11 +20,21 @@ _WHAT = {
     "dry": "rehearses the program without its GPU in seconds and looks for {this}",
     "run": "runs the program under watch and looks for {this}",
 }
+# A run has a word on these only once they crash.
+_ONLY_AS_A_CRASH = {
+    *("does-not-fit-the-card", "modules-in-plain-list", "parameter-moved-after-wrapping", "parameters-unused"),
+    "side-effect-in-jit",
+}
+# A rehearsal of a few batches may not meet it.
+_BY_A_SAMPLE = {"batchnorm-on-one-sample", "label-out-of-range", "logits-into-bce-loss"}
 _BY_KIND = {
-    "program-crash": ("dry", "rehearses the program in seconds and tells the story of what crashes"),
-    "training-anomaly": ("run", "watches the training: where the first NaN is born, and why it does not learn"),
-    "performance": ("check", "finds what is slow or holds memory by the way it is written"),
-    "model-migration": ("check", "finds what changes between training and the exported model"),
+    "program-crash": (("dry", "rehearses the program in seconds and tells the story of what crashes"),),
+    "training-anomaly": (
+        ("run", "watches the training: where the first NaN is born, and why it does not learn"),
+        ("check", "reads the source in a second: what is wrong by the way it is written"),
+    ),
+    "performance": (("check", "finds what is slow or holds memory by the way it is written"),),
+    "model-migration": (("check", "finds what changes between training and the exported model"),),
 }
 # What each library says of itself: its version, what it was built for, the cards it sees.
 _ENVIRONMENT = (
@@ -45,17 +48,36 @@ _ENVIRONMENT = (
 
 
 def next_steps(
-    kind: str | None, diagnoses: Sequence[Diagnosis], match: Match | None, reading: Reading
+    kind: str | None,
+    diagnoses: Sequence[Diagnosis],
+    match: Match | None,
+    told: Situation | None,
+    reading: Reading,
 ) -> tuple[Step, ...]:
-    steps = _of_signature(match, reading.frames) if match is not None else []
+    """By what is surest: the message, the situation that is told, the diagnoses, and at last the kind."""
+    wording = _Wording(start_of(reading), reading.frames)
+    steps: list[Step] = []
+    if match is not None:
+        steps += _listed(match.signature.next, match.signature.diagnosis, wording)
+    if told is not None:
+        steps += _new(_listed(told.next, None, wording), steps)
     if match is None or not match.signature.next or match.signature.symptom:
-        steps += _of_diagnoses(diagnoses, reading.frames, {step.command for step in steps})
+        steps += _new(_of_diagnoses(diagnoses, wording), steps)
     if not steps and kind == "installation":
         steps += _of_environment(reading.text)
     elif not steps and kind in _BY_KIND:
-        command, why = _BY_KIND[kind]
-        steps.append(Step(_command(command, reading.frames), why))
+        steps += [wording.step(*one) for one in _BY_KIND[kind]]
     return tuple(steps[:_MOST])
+
+
+def _new(steps: list[Step], had: list[Step]) -> list[Step]:
+    """Those whose command is not there yet: one `sleuth run` is enough, whatever it is to look for."""
+    commands = {_verb(step) for step in had}
+    return [step for step in steps if _verb(step) not in commands]
+
+
+def _verb(step: Step) -> str:
+    return " ".join(step.command.split()[:2])
 
 
 def _of_environment(text: str) -> list[Step]:
@@ -63,59 +85,52 @@ def _of_environment(text: str) -> list[Step]:
     return [Step(command, why) for library, command in _ENVIRONMENT if library.search(text)][:1]
 
 
-def _of_signature(match: Match, frames: tuple[Frame, ...]) -> list[Step]:
-    steps = []
-    for item in match.signature.next:
-        if isinstance(item, str):
-            this = match.signature.diagnosis or "the cause"
-            steps.append(Step(_command(item, frames), _WHAT[item].format(this=this)))
-        else:
-            steps.append(Step(_started(item["run"], frames), item["why"]))
-    return steps
+def _listed(items: Sequence[str | dict[str, str]], diagnosis: str | None, wording: _Wording) -> list[Step]:
+    """What a signature or a situation names: engines, and commands with the reason for them."""
+    this = diagnosis or "the cause"
+    return [
+        wording.step(item, _WHAT[item].format(this=this))
+        if isinstance(item, str)
+        else wording.of(item["run"], item["why"])
+        for item in items
+    ]
 
 
-def _of_diagnoses(diagnoses: Sequence[Diagnosis], frames: tuple[Frame, ...], had: set[str]) -> list[Step]:
+def _of_diagnoses(diagnoses: Sequence[Diagnosis], wording: _Wording) -> list[Step]:
     """Each command once, the cheapest first, for all diagnoses that it looks for."""
     wanted: dict[str, list[str]] = {}
     for diagnosis in diagnoses:
         for engine in handbook.page(diagnosis.name).engines:
-            if engine in _COMMANDS:
+            if engine in _COMMANDS and (engine != "live" or _is_worth_a_run(diagnosis.name)):
                 wanted.setdefault(_COMMANDS[engine], []).append(diagnosis.name)
-    steps = []
-    for command in _COMMANDS.values():
-        line = _command(command, frames)
-        if command in wanted and line not in had:
-            steps.append(Step(line, _WHAT[command].format(this=" and ".join(wanted[command][:3]))))
-    return steps
+    return [
+        wording.step(command, _WHAT[command].format(this=" and ".join(wanted[command][:3])))
+        for command in _COMMANDS.values()
+        if command in wanted
+    ]
 
 
-def _command(command: str, frames: tuple[Frame, ...]) -> str:
-    """On the script for what runs it; on the file of the failing line for what reads it."""
-    if command == "check" and frames:
-        return f"sleuth check {_quoted(_file_of(frames[-1]))}"
-    return _started(f"sleuth {command} {SCRIPT}", frames)
+def _is_worth_a_run(name: str) -> bool:
+    """A crash comes back by itself: reading or rehearsing shows it sooner, but for what hangs on a sample."""
+    page = handbook.page(name)
+    if name in _ONLY_AS_A_CRASH:
+        return False
+    return page.effect != "crash" or name in _BY_A_SAMPLE or not {"source", "dry"} & set(page.engines)
 
 
-def _started(command: str, frames: tuple[Frame, ...]) -> str:
-    """With the user's own script in the place of `train.py`."""
-    script = _script(frames)
-    if SCRIPT not in command or script != NOTEBOOK:
-        return command.replace(SCRIPT, _quoted(script))
-    return f"{_CONVERT} && {command.replace(SCRIPT, _CONVERTED)}"
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """Commands in terms of the user's own program."""
 
+    start: Start
+    frames: tuple[Frame, ...]
 
-def _script(frames: tuple[Frame, ...]) -> str:
-    """The file that was started, where the traceback goes back to it: running the file of a data set shows nothing."""
-    for functions in _BEGINNINGS:
-        for frame in frames:
-            if frame.function in functions:
-                return _file_of(frame)
-    return SCRIPT
+    def step(self, verb: str, why: str) -> Step:
+        """On the script for what runs it; on the file of the failing line for what reads it."""
+        if verb == "check" and self.frames:
+            return Step(f"sleuth check {quoted(file_of(self.frames[-1]))}", why)
+        return self.of(f"sleuth {verb} {SCRIPT}", why)
 
-
-def _file_of(frame: Frame) -> str:
-    return frame.path if frame.path.endswith(".py") and not _CELL.search(frame.path) else NOTEBOOK
-
-
-def _quoted(path: str) -> str:
-    return f'"{path}"' if " " in path else path
+    def of(self, template: str, why: str) -> Step:
+        command = self.start.command(template)
+        return Step(command, f"around the training, in its cell: {why}" if command == WATCH else why)

@@ -18,6 +18,7 @@ _WISH = re.compile(
 _COMPLAINT = re.compile(
     r"\b(?:nan|inf|infinity|stuck|explod\w*|diverg\w*|vanish\w*|overfit\w*|wrong|worse|poor|bad|never|always|unstable|"
     r"fluctuat\w*|oscillat\w*|forgot|dead|overflow\w*|underflow\w*|slow\w*|leak\w*|out of memory|fail\w*|low accuracy|"
+    r"worr(?:y|ies|ied|ying)|strange\w*|weird\w*|suspicious\w*|unexpected\w*|mismatch\w*|drift\w*|apart|inconsistent\w*|"
     r"(?:not|\w+n't|stops?) (?:learn\w*|train\w*|converg\w*|improv\w*|chang\w*|updat\w*|"
     r"work\w*|decreas\w*|increas\w*|mov\w*|fall\w*|drop\w*))\b",
     re.IGNORECASE,
@@ -29,7 +30,7 @@ def prose(text: str) -> str:
     lines = text.strip().splitlines()
     if len(lines) == 1:
         return lines[0]
-    return "\n".join(line if not line.strip() or _is_prose(line) else "\n" for line in lines)
+    return "\n".join(line if not line.strip() or is_prose(line) else "\n" for line in lines)
 
 
 def sentences(text: str) -> list[str]:
@@ -46,5 +47,5 @@ def complains(text: str) -> bool:
     return _COMPLAINT.search(text) is not None
 
 
-def _is_prose(line: str) -> bool:
+def is_prose(line: str) -> bool:
     return len(line.split()) > 2 and not _CODE.search(line) and len(_SIGN.findall(line)) <= _MOST_SIGNS * len(line)

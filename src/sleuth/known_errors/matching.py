@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 
-from sleuth.triage.answer import Recognised
-from sleuth.triage.reading import Reading
-from sleuth.triage.signatures import Signature, saying
+from sleuth.known_errors.reading import Reading
+from sleuth.known_errors.signatures import Signature, saying
 
 # So much of a text is the message itself: whoever pastes nothing but an error means the error.
 _MOST_OF_IT = 0.4
@@ -21,6 +20,17 @@ class Strength(IntEnum):
     MENTIONED = 0
     NAMED = 1
     STATED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """An error message that is known, in the very words that stand in the text."""
+
+    name: str
+    framework: str
+    matched: str
+    why: str
+    certainty: str
 
 
 @dataclass(frozen=True, slots=True)

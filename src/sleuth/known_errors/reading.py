@@ -6,8 +6,6 @@ import os
 import re
 from dataclasses import dataclass, replace
 
-from sleuth.triage.answer import Frame
-
 # Of a longer log its beginning and, where errors are, its end are read.
 _LONGEST = 400_000
 _BEGINNING = 50_000
@@ -54,6 +52,16 @@ _LIBRARY = re.compile(
     r"(?i:conda\d?|python\d+|envs[/\\][^/\\]+)[/\\]lib[/\\][\w/\\]+\.py$|^<(?!ipython)|"
     r"[/\\](?:s?bin|Scripts)[/\\][\w.-]+$|[/\\]runpy\.py$|^/usr/lib/|torch[/\\](?:nn|utils|optim|autograd|_\w+)[/\\]"
 )
+_RUNPY = re.compile(r"[/\\]runpy\.py$|^<frozen runpy>$")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A line of the user's own that a traceback names."""
+
+    path: str
+    line: int
+    function: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,18 @@ class Reading:
     @property
     def has_traceback(self) -> bool:
         return _TRACEBACK.search(self.text) is not None
+
+    @property
+    def runs_a_module(self) -> bool:
+        """Does the last traceback begin in `python -m`, and go right on into a line of the user's?"""
+        frames = _PYTHON_FRAME.finditer(self.text, _last_traceback(self.text))
+        first, after = next(frames, None), None
+        if first is None or not _RUNPY.search(first[1]):
+            return False
+        for after in frames:
+            if not _RUNPY.search(after[1]):
+                break
+        return after is not None and not _LIBRARY.search(after[1])
 
     def statement_at(self, position: int) -> int | None:
         """Which statement this place of the text lies in, the last being the highest."""
