@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,13 @@ import torch
 from torch import nn
 from torch.nn.modules import module as modules
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-from torch.utils import checkpoint
 
 from sleuth.dry import births
 from sleuth.dry.births import Argument, Birth, Call, users_line
 from sleuth.dry.pretend.devices import CPU
 from sleuth.dry.tensors import tensors_in
+from sleuth.frameworks import torch_private
+from sleuth.frameworks.torchscript import keep_builtins
 from sleuth.program import is_users
 
 if TYPE_CHECKING:
@@ -24,12 +26,7 @@ if TYPE_CHECKING:
 
 
 def install(stage: Stage) -> None:
-    layers = _Layers(stage)
-    later = stage.patches.later
-    later(modules.register_module_forward_pre_hook(layers.enter).remove)
-    later(modules.register_module_forward_hook(layers.leave, always_call=True).remove)
-    later(register_optimizer_step_pre_hook(lambda optimizer, *_: _about_to_step(stage, optimizer)).remove)
-    later(register_optimizer_step_post_hook(lambda optimizer, *_: _stepped(stage, optimizer)).remove)
+    count(stage)
     _hear_backward(stage)
     _hear_parameters(stage)
     _hear_functions(stage)
@@ -38,6 +35,16 @@ def install(stage: Stage) -> None:
     _compare_no_devices(stage)
     _hear_questions(stage)
     _follow_threads(stage)
+
+
+def count(stage: Stage) -> None:
+    """Hear of forward passes and steps, by torch's own hooks alone."""
+    layers = _Layers(stage)
+    later = stage.patches.later
+    later(modules.register_module_forward_pre_hook(layers.enter).remove)
+    later(modules.register_module_forward_hook(layers.leave, always_call=True).remove)
+    later(register_optimizer_step_pre_hook(lambda optimizer, *_: _about_to_step(stage, optimizer)).remove)
+    later(register_optimizer_step_post_hook(lambda optimizer, *_: _stepped(stage, optimizer)).remove)
 
 
 class _Layers:
@@ -63,6 +70,7 @@ class _Layers:
         stage = self.stage
         stage.first_forward = stage.first_forward or births.now()
         stage.acts["forward"] += 1
+        stage.acts["evaluation"] += not torch.is_grad_enabled()
         if any(module is known for known in stage.models):
             return
         stage.models.append(module)
@@ -93,7 +101,7 @@ def _stepped(stage: Stage, optimizer: Any) -> None:
 
 def _hear_backward(stage: Stage) -> None:
     plain_backward, plain_grad = torch.autograd.backward, torch.autograd.grad
-    plain_engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+    plain_engine = torch_private.get("torch.autograd._engine_run_backward")
 
     def backward(tensors: Any, *args: Any, **kwargs: Any) -> None:
         if stage.in_backward:  # torch hands the call through the mode to itself
@@ -121,9 +129,11 @@ def _hear_backward(stage: Stage) -> None:
         with stage.mode:
             return plain_engine(*args, **kwargs)
 
-    stage.patches.set(torch.autograd, "_engine_run_backward", engine)
+    if plain_engine is not None:
+        stage.patches.set(torch.autograd, "_engine_run_backward", engine)
     stage.patches.set(torch.autograd, "backward", backward)
     stage.patches.set(torch.autograd, "grad", grad)
+    keep_builtins(stage.patches)
 
 
 def _around(stage: Stage, roots: list[Any], act: Any) -> Any:
@@ -166,10 +176,12 @@ def _settle_like(stage: Stage, made: Any, operation: str, given: list[Any]) -> N
 
 def _hear_functions(stage: Stage) -> None:
     """What a user's own autograd.Function gives back has been through C++."""
-    plain = torch.autograd.Function.__dict__["apply"].__func__
+    plain = inspect.getattr_static(
+        torch.autograd.Function, "apply"
+    )  # of Python's or of C's making, as torch is old or new
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        result = plain(cls, *args, **kwargs)
+        result = plain.__get__(None, cls)(*args, **kwargs)
         given = list(tensors_in(args))
         for made in tensors_in(result):
             _settle_like(stage, made, cls.__name__, given)
@@ -214,7 +226,7 @@ _TRANSFORMS = ("vmap", "grad", "grad_and_value", "jacrev", "jacfwd", "hessian")
 
 def _compare_no_devices(stage: Stage) -> None:
     """A checkpoint compares what it saved with what it computes again, and only one of the two is seen by the mode."""
-    checks = checkpoint._allowed_determinism_checks_to_fns
+    checks = torch_private.get("torch.utils.checkpoint._allowed_determinism_checks_to_fns")
     before = dict(checks)
     checks["default"] = lambda tensor: {"shape": tensor.shape, "dtype": tensor.dtype}
     stage.patches.later(lambda: checks.update(before))

@@ -70,6 +70,10 @@ class Outcome:
     how: str = "died"
     # Everything else that was noted, the last of each kind: memory, table, ...
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    # The last lines of its standard error, where the program ended by itself.
+    last_words: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
     @property
     def end(self) -> dict[str, Any]:

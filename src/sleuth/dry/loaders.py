@@ -12,16 +12,18 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import DataLoader, IterableDataset
-from torch.utils.data._utils.fetch import _MapDatasetFetcher
 
 from sleuth.dry.births import users_line
 from sleuth.dry.pace import Pace, length
 from sleuth.dry.pretend.devices import CPU
 from sleuth.dry.tensors import tensors_in
+from sleuth.frameworks import torch_private
 from sleuth.program import is_users, place_of
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
+
+_Fetcher = torch_private.get("torch.utils.data._utils.fetch._MapDatasetFetcher")
 
 # Where the sampler has more batches than this, nobody waits for its last.
 _LONGEST = 2_000_000
@@ -36,6 +38,8 @@ class Dealt:
     usual: int
     samples: int | None
     is_last: bool
+    # Which of the data set it holds, where they have numbers.
+    drawn: tuple[int, ...] = ()
 
 
 def install(stage: Stage) -> None:
@@ -53,7 +57,7 @@ def install(stage: Stage) -> None:
 
     def iterate(loader: Any) -> Iterator[Any]:
         where = users_line(sys._getframe(1))
-        if isinstance(loader.dataset, IterableDataset) or loader.batch_sampler is None:
+        if isinstance(loader.dataset, IterableDataset) or loader.batch_sampler is None or _Fetcher is None:
             return _paced(stage, iter(plain_iter(loader)), where)
         return _dealt(stage, loader, where)
 
@@ -73,7 +77,7 @@ _ALONE: dict[str, Any] = {
 
 def _paced(stage: Stage, batches: Iterator[Any], where: tuple[Any, int]) -> Iterator[Any]:
     """Batches that come one after the other: as many as it takes."""
-    pace = Pace(stage)
+    pace = Pace(stage, of_batches=True)
     while True:
         with _for_real(stage):
             batch = next(batches, _END)
@@ -93,10 +97,10 @@ _END = object()
 
 def _dealt(stage: Stage, loader: Any, where: tuple[Any, int]) -> Iterator[Any]:
     """Batches whose samples are known beforehand: as many as it takes, and the last."""
-    fetcher = _MapDatasetFetcher(loader.dataset, True, loader.collate_fn, loader.drop_last)
+    fetcher = _Fetcher(loader.dataset, True, loader.collate_fn, loader.drop_last)
     with _for_real(stage):
         plan = iter(_plan(stage, loader))
-    pace = Pace(stage)
+    pace = Pace(stage, of_batches=True)
     usual = 0
     for number, samples in enumerate(plan):
         rest: deque[Any] = deque(maxlen=1)
@@ -110,7 +114,7 @@ def _dealt(stage: Stage, loader: Any, where: tuple[Any, int]) -> Iterator[Any]:
             batch = fetcher.fetch(last)
         is_last = skipped or enough or number + 1 == length(loader)
         _count(stage, sys._getframe(1))
-        stage.dealt = Dealt(number, len(last), usual, _samples(loader), is_last)
+        stage.dealt = Dealt(number, len(last), usual, _samples(loader), is_last, _drawn(last))
         _settled(stage, batch, where)
         yield batch
         pace.round_done()
@@ -163,6 +167,11 @@ def _plan(stage: Stage, loader: Any) -> Iterator[list[Any]]:
 def _usual(stage: Stage, loader: Any) -> int:
     """The program's own batch size, where the scenario wants another."""
     return getattr(loader.batch_sampler, "batch_size", 0) if stage.scenario.batch else 0
+
+
+def _drawn(samples: Any) -> tuple[int, ...]:
+    numbered = isinstance(samples, list | tuple) and all(type(one) is int for one in samples)
+    return tuple(samples) if numbered else ()
 
 
 def _samples(loader: Any) -> int | None:

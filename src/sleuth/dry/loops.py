@@ -9,14 +9,16 @@ import builtins
 import dataclasses
 import linecache
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.machinery import SourceFileLoader
+from importlib.util import decode_source
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+from sleuth import editing
 from sleuth.dry.pace import Pace, length
 from sleuth.findings import Place
-from sleuth.program import Program, is_users, place_at
+from sleuth.program import Program, is_users, place_at, shown_path
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -25,30 +27,78 @@ if TYPE_CHECKING:
 _SHORT = 4
 _LONGEST_REST = 0.5
 _FOR, _WHILE, _PACE = "__sleuth_rounds__", "__sleuth_again__", "__sleuth_pace__"
+_IMPORTED = "__sleuth_imported__"
+# What a program may do between its imports without looking at files or data.
+_SETTINGS = ("os.environ", "warnings", "logging", "sys.path", "matplotlib")
 
 
-def instrumented(subject: Program, stage: Stage) -> Program:
-    """The program with its loops, and those of its own modules when it imports them, under our pace."""
+def instrumented(subject: Program, stage: Stage, imported: Callable[[], None] = lambda: None) -> Program:
+    """The program with its loops, and those of its own modules when it imports them, under our pace.
+
+    `imported` is called where the imports at the top of the program are done."""
+    stage.patches.set(builtins, _IMPORTED, imported)
     stage.patches.set(builtins, _FOR, lambda iterable, file, line: _rounds(stage, iterable, file, line))
     stage.patches.set(builtins, _PACE, lambda: Pace(stage))
     stage.patches.set(builtins, _WHILE, lambda *given: _again(stage, *given))
     plain = SourceFileLoader.get_code
+    is_users(subject.path)  # now: to know Python's own folders it imports a module, and must not be asked about that
 
     def get_code(loader: SourceFileLoader, fullname: str) -> CodeType | None:
         path = loader.get_filename(fullname)
         if not is_users(path):
             return plain(loader, fullname)
-        return compiled(loader.get_data(path), path)
+        return compiled(_edited(loader.get_data(path), path, stage), path)
 
     stage.patches.set(SourceFileLoader, "get_code", get_code)
     linecache.checkcache()  # it may have been edited since an earlier rehearsal
-    source = "".join(linecache.getlines(subject.path))
-    return dataclasses.replace(subject, code=compiled(source, subject.path)) if source else subject
+    source = _edited("".join(linecache.getlines(subject.path)), subject.path, stage)
+    return dataclasses.replace(subject, code=compiled(source, subject.path, is_main=True)) if source else subject
 
 
-def compiled(source: str | bytes, path: str) -> CodeType:
+def _edited(source: str | bytes, path: str, stage: Stage) -> str | bytes:
+    """The source with those edits made that the scenario tries."""
+    edits = [edit for edit in stage.scenario.edits if edit.path == shown_path(path)]
+    if not edits:
+        return source
+    text = decode_source(source) if isinstance(source, bytes) else source
+    made = editing.apply(text, edits)
+    if made is None:
+        return source
+    linecache.cache[path] = (len(made), None, made.splitlines(keepends=True), path)  # a crash is told by these lines
+    return made
+
+
+def compiled(source: str | bytes, path: str, is_main: bool = False) -> CodeType:
     tree = _Paced(path).visit(ast.parse(source, path))
+    top = _imports(tree.body) if is_main else 0
+    if top:
+        call = ast.Expr(ast.Call(ast.Name(_IMPORTED, ast.Load()), [], []))
+        tree.body.insert(top, _located(call, tree.body[top - 1]))
     return compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+
+
+def _imports(body: list[ast.stmt]) -> int:
+    """How many statements at the top are imports, and what settles them."""
+    last = 0
+    for number, node in enumerate(body, 1):
+        if isinstance(node, ast.Import | ast.ImportFrom) or _tries_to_import(node):
+            last = number
+        elif not _settles(node):
+            break
+    return last
+
+
+def _tries_to_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Try) and all(isinstance(one, ast.Import | ast.ImportFrom) for one in node.body)
+
+
+def _settles(node: ast.stmt) -> bool:
+    """A docstring, a constant, an environment variable, a filter of warnings."""
+    if isinstance(node, ast.Assign):
+        return isinstance(node.value, ast.Constant) or ast.unparse(node.targets[0]).startswith(_SETTINGS)
+    if not isinstance(node, ast.Expr):
+        return False
+    return isinstance(node.value, ast.Constant) or ast.unparse(node.value).startswith(_SETTINGS)
 
 
 class _Paced(ast.NodeTransformer):

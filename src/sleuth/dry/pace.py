@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 # Gradients may be gathered over many batches before a step; models may be asked many times for one answer.
 _BACKWARD_ROUNDS, _FORWARD_ROUNDS = 16, 32
+# A batch that is only evaluated shows what all the others would.
+_EVALUATED_BATCHES = 2
 # A loop that only looks at batches, or reads files: until it gets long, in CPU seconds.
 _PATIENCE = 4.0
 
@@ -17,9 +19,11 @@ _PATIENCE = 4.0
 class Pace:
     """Counts the rounds of one loop in which the program trained."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, of_batches: bool = False) -> None:
         self.stage = stage
-        self.rounds = self.steps = self.backwards = self.forwards = 0
+        self.rounds = self.steps = self.backwards = self.forwards = self.evaluations = 0
+        # One of a DataLoader's own: each round is a batch.
+        self._of_batches = of_batches
         self._began = time.process_time()
         self._seen = dict(stage.acts)
         # One batch each round: a DataLoader is behind it, which knows itself when it is enough, and which is the last.
@@ -30,7 +34,9 @@ class Pace:
         self.rounds += 1
         self.steps += now["step"] > before.get("step", 0)
         self.backwards += now["backward"] > before.get("backward", 0)
-        self.forwards += now["forward"] > before.get("forward", 0)
+        forwards = now["forward"] - before.get("forward", 0)
+        self.forwards += forwards > 0
+        self.evaluations += forwards > 0 and now["evaluation"] - before.get("evaluation", 0) == forwards
         by_hand = now["batch by hand"] - before.get("batch by hand", 0)
         self.dealt_by_a_loader = now["batch"] - before.get("batch", 0) == 1 and not by_hand
         self._seen = dict(now)
@@ -45,6 +51,7 @@ class Pace:
             self.steps >= few
             or self.backwards >= few * _BACKWARD_ROUNDS
             or self.forwards >= few * _FORWARD_ROUNDS
+            or (self._of_batches and self.evaluations >= few * _EVALUATED_BATCHES)
             or (self.late and self.rounds >= few)
         )
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
+from sleuth.findings import Edit
+
 GIBIBYTE = 1 << 30
 # What most people who own a card own, and what a rented one has at least.
 USUAL_CARD = 24 * GIBIBYTE
@@ -36,8 +38,12 @@ class Scenario:
     batch: int = 0
     # Whether the files of the rehearsal before are still there.
     keeps_files: bool = False
+    # Nothing is pretended but that files are written: whether a crash was the program's own.
+    bare: bool = False
     # How many processes the program believes to be one of; 0 leaves it alone.
     ranks: int = 0
+    # Changes of the program's own source that are tried: nothing is written, it is only read so.
+    edits: tuple[Edit, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -46,7 +52,8 @@ class Scenario:
     def from_json(cls, data: dict[str, Any]) -> Scenario:
         known = {field.name for field in fields(cls)}
         given = {name: value for name, value in data.items() if name in known}
-        return cls(**{**given, "arguments": tuple(data.get("arguments", ()))})
+        edits = tuple(Edit(**edit) for edit in data.get("edits", ()))
+        return cls(**{**given, "arguments": tuple(data.get("arguments", ())), "edits": edits})
 
 
 def bytes_of(text: str) -> int:

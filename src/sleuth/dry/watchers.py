@@ -34,9 +34,9 @@ class Watcher:
         """The program is over."""
 
 
-def silent_ones(stage: Stage) -> list[Watcher]:
-    """One of each module of `dry.silent`."""
+def silent_kinds() -> list[type[Watcher]]:
+    """The watcher of each module of `dry.silent`."""
     from sleuth.dry import silent
 
     names = [info.name for info in pkgutil.iter_modules(silent.__path__) if not info.name.startswith("_")]
-    return [importlib.import_module(f"{silent.__name__}.{name}").Watch(stage) for name in sorted(names)]
+    return [importlib.import_module(f"{silent.__name__}.{name}").Watch for name in sorted(names)]

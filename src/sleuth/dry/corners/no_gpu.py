@@ -21,4 +21,6 @@ def scenario(plain: Scenario, outcome: Outcome) -> Scenario | None:
 
 
 def told(finding: Finding) -> Finding | None:
+    if finding.certainty == "hint":
+        return titled(finding, TITLE)
     return replace(titled(finding, TITLE), certainty="likely", severity="warning")

@@ -16,7 +16,10 @@ from sleuth.dry.crashes._left_out import is_of_rounds_left_out
 from sleuth.dry.crashes._outside import is_outside
 from sleuth.findings import Finding
 
-__all__ = ["explained", "in_order", "is_of_rounds_left_out", "is_outside"]
+__all__ = ["UNKNOWN", "explained", "in_order", "is_of_rounds_left_out", "is_outside"]
+
+# What a crash is called that nothing more is known of.
+UNKNOWN = "crash-in-rehearsal"
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The words in which torch says that shapes, types or devices do not fit: on the CPU, on a GPU, on fake tensors."""
+"""The words in which torch says that shapes, types, values or devices do not fit: on CPU and GPU, on fake tensors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _SHAPES = re.compile(
 _DIMENSIONS = re.compile(
     r"Expected \d+-?D .*input|expected \d+D.* input|Expected input to be \d+D|Dimension out of range|"
     r"too many indices for tensor|does not match the length of the desired ordering|expects a tensor with <= \d dim|"
-    r"Only 3D, 4D and 5D input|same number of dimensions|two times the input dimension|must be at least|"
+    r"Only 3D, 4D and 5D input|same number of dimensions|two times the input dimension|"
+    r"must (?:be|have) at least (?:\d+|one|two)(?:-?D\b|[- ]dim)|"
     r"expected \d+D or \d+D|to be \d+-?D|3D or 4D|input must have \d+ dimensions"
 )
 _TYPES = re.compile(
@@ -32,6 +33,12 @@ _TYPES = re.compile(
     r"must be long, int, byte or bool tensors|Expected dtype|expected dtype|two bool tensors|"
     r"only applicable to index tensor|not implemented for '(?:Long|Int|Bool|Byte|Double|Half|Short|Char|Float)'|"
     r"same data ?type|share same datatype|dtype mismatch|must have the same type"
+)
+_VALUES = re.compile(
+    r"out of bounds|index out of range|tried to access index|should be between|device-side assert|"
+    r"probability tensor contains|invalid multinomial distribution|Class values must be|Index \d+ of input takes value|"
+    r"Expected p_in >= 0|(?:contains?|found|got) (?:nan|inf)\b",
+    re.IGNORECASE,
 )
 _DEVICES = re.compile(
     r"Expected all tensors to be on the same device|are not at the same device|"
@@ -51,6 +58,11 @@ def is_about_dimensions(message: str) -> bool:
 
 def is_about_types(message: str) -> bool:
     return bool(_TYPES.search(message)) and not is_about_devices(message)
+
+
+def is_about_values(message: str) -> bool:
+    """Is a number out of its range, whatever the shape of the tensor that it is in?"""
+    return bool(_VALUES.search(message))
 
 
 def is_about_devices(message: str) -> bool:

@@ -75,9 +75,11 @@ def _assigned_before(filename: str, name: str, line: int) -> bool:
 
 
 def device_named(crash: Crash, spot: _scene.Spot, wanted: str) -> str:
-    """What the user's frame calls that device; the device in quotes where it has no name for it."""
-    named = _name_in(crash, spot.frame.f_locals, wanted) or _name_in(crash, spot.frame.f_globals, wanted)
-    return named or f'"{wanted.removesuffix(":0")}"'
+    """What the user's frame calls that device, or where a model that it knows is; the device in quotes where there is
+    neither, since that would tie the program to it."""
+    scopes = (spot.frame.f_locals, spot.frame.f_globals)
+    ways = (way(crash, scope, wanted) for way in (_name_in, _model_in) for scope in scopes)
+    return next(filter(None, ways), f'"{wanted.removesuffix(":0")}"')
 
 
 def _name_in(crash: Crash, scope: dict[str, Any], wanted: str) -> str:
@@ -88,4 +90,16 @@ def _name_in(crash: Crash, scope: dict[str, Any], wanted: str) -> str:
             continue
         if str(value).split(":")[0] in _CARDS and crash.stage.devices.label(value) == wanted:
             return name
+    return ""
+
+
+def _model_in(crash: Crash, scope: dict[str, Any], wanted: str) -> str:
+    from torch.nn import Module
+
+    for name, value in scope.items():
+        if isinstance(value, Module):
+            weight = next(value.parameters(), None)
+            birth = crash.stage.births[weight] if weight is not None else None
+            if birth is not None and birth.device == wanted:
+                return f"next({name}.parameters()).device"
     return ""

@@ -15,6 +15,7 @@ from typing import Any
 from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
 from sleuth.dry.crashes import _history
+from sleuth.positions import span_of
 from sleuth.program import is_users, line_of
 
 # A list longer than this holds a data set rather than a batch.
@@ -138,12 +139,12 @@ def _is(crash: Crash, value: Any, birth: Birth) -> bool:
 
 
 def expression(code: CodeType, instruction: int) -> ast.expr | None:
-    """The expression an instruction belongs to, as exactly as this Python version tells."""
+    """The expression an instruction belongs to, as exactly as can be known."""
     tree = parsed(code.co_filename)
     if tree is None:
         return None
-    if hasattr(code, "co_positions"):
-        wanted = list(code.co_positions())[instruction // 2]
+    wanted = span_of(code, instruction)
+    if wanted is not None:
         return next((node for node in _expressions(tree) if _extent(node) == wanted), None)
     line = line_of(code, instruction)
     calls = [node for node in _expressions(tree) if isinstance(node, ast.Call) and node.lineno == line]

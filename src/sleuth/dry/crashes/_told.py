@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from sleuth import handbook
 from sleuth.dry.crash import Crash
+from sleuth.dry.crashes import _messages
 from sleuth.findings import Evidence, Finding, Fix, Link, Place
 
 # The first lines say what is wrong; what follows is advice for those who build torch.
@@ -26,10 +27,16 @@ def told(
         diagnosis,
         place=place or crash.place,
         title=title,
-        evidence=[Evidence("error", shortened(crash.words)), *evidence],
+        evidence=[Evidence("error", shortened(crash.words)), *_on_the_cpu(crash), *evidence],
         chain=chain,
         fixes=[fix for fix in fixes if fix is not None],
     )
+
+
+def _on_the_cpu(crash: Crash) -> list[Evidence]:
+    """A card says no more than that an assertion failed; the CPU names it."""
+    said = _messages.said(crash.error).removeprefix(str(crash.error)).strip()
+    return [Evidence("on the CPU", shortened(said))] if said else []
 
 
 def shortened(words: str) -> str:

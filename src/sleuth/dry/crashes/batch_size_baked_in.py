@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
@@ -14,11 +15,14 @@ from sleuth.findings import Evidence, Finding, Fix, Link, Place
 
 REFINES = ("shape_mismatch", "linear_size_mismatch")
 _VIEWS = {"view", "reshape"}
+_NUMBER = re.compile(r"\d+")
 
 
 def explain(crash: Crash) -> Finding | None:
     dealt = crash.stage.dealt
     if dealt is None or not _messages.is_about_shapes(crash.message) or dealt.size == dealt.usual:
+        return None
+    if not _is_told(crash, dealt):
         return None
     births = _births(crash)
     if not any(dealt.size in birth.shape for birth in births if _is_data(birth)):
@@ -54,6 +58,13 @@ def _births(crash: Crash) -> tuple[Birth, ...]:
     flat = [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
     found = [crash.stage.births[one] for one in flat if isinstance(one, Tensor)]
     return tuple(birth for birth in found if birth is not None)
+
+
+def _is_told(crash: Crash, dealt: Dealt) -> bool:
+    """Does the error speak of both sizes? Of a view it names only the one that was asked for."""
+    numbers = {int(number) for number in _NUMBER.findall(crash.message)}
+    is_a_view = crash.call is not None and crash.call.operation in _VIEWS
+    return dealt.usual in numbers and (dealt.size in numbers or is_a_view)
 
 
 def _is_data(birth: Birth) -> bool:

@@ -20,6 +20,8 @@ def explain(crash: Crash) -> Finding | None:
     if not (_messages.is_about_shapes(crash.message) or any(words in crash.message for words in _ONLY_OF_LOSSES)):
         return None
     prediction, target = call.births[:2]
+    if prediction.shape == target.shape:  # then it is the weights that do not fit
+        return None
     shapes = f"{_words.shape(prediction.shape)} and the target {_words.shape(target.shape)}"
     return told(
         "target-size-mismatch",

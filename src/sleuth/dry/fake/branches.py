@@ -12,6 +12,7 @@ from types import FrameType
 import torch
 
 from sleuth.dry.fake import statements
+from sleuth.positions import span_of
 from sleuth.program import line_of
 
 # A loop that runs while numbers say so is left when it has asked this often; so is any other side of an `if` looked at.
@@ -125,11 +126,10 @@ def _for(test: ast.expr, wanted: bool, frame: FrameType) -> bool:
 
 
 def _asked_part(parts: list[ast.expr], frame: FrameType) -> ast.expr:
-    if hasattr(frame.f_code, "co_positions"):
-        positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-        line, _, column, _ = positions
-        if line is not None and column is not None:
-            for part in parts:
-                if (part.lineno, part.col_offset) <= (line, column) <= (part.end_lineno or 0, part.end_col_offset or 0):
-                    return part
+    asked = span_of(frame.f_code, frame.f_lasti)
+    if asked is not None:
+        at = (asked.line, asked.column)
+        for part in parts:
+            if (part.lineno, part.col_offset) <= at <= (part.end_lineno or 0, part.end_col_offset or 0):
+                return part
     return parts[0]

@@ -13,9 +13,12 @@ from torch.nn import parameter
 
 from sleuth.dry.fake import hollow, saving
 from sleuth.dry.fake.numbers import Numbers
+from sleuth.frameworks import torch_private
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
+
+_Unseen = torch_private.get("torch._C.DisableTorchFunction")
 
 # Elements of a batch of images or of a decoded file.
 WHILE_LOADING = 1 << 24
@@ -80,5 +83,5 @@ def _install_parameters(stage: Stage) -> None:
 
 
 def _without_numbers(parameter: torch.Tensor) -> None:
-    with torch._C.DisableTorchFunction():
+    with _Unseen():
         hollow.forget_numbers(parameter)

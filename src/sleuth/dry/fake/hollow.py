@@ -12,6 +12,9 @@ from typing import Any
 import torch
 
 from sleuth.dry.fake.room import the_room
+from sleuth.frameworks import torch_private
+
+_is_of_a_transform = torch_private.get("torch._C._functorch.is_functorch_wrapped_tensor")
 
 _MARK = "sleuth_guess"
 # The guess of a tensor whose numbers are known, and of one whose numbers may be anything.
@@ -65,7 +68,7 @@ def guess_of(tensor: torch.Tensor) -> Any:
 
 
 def is_hollow(tensor: torch.Tensor) -> bool:
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if _is_of_a_transform(tensor):
         return False
     return has_plain_memory(tensor) and hasattr(tensor.untyped_storage(), _MARK)
 

@@ -5,30 +5,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch._subclasses.fake_tensor import (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    UnsupportedFakeTensorException,
-    UnsupportedOperatorException,
-)
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from sleuth.dry.fake import guesses, hollow, lenient, operations, own_answers, reality, values
 from sleuth.dry.fake.operations import Operation
 from sleuth.dry.fake.plans import Plans
+from sleuth.frameworks import torch_private
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
+
+_Unseen = torch_private.get("torch._C.DisableTorchFunction")
 
 # Elements a call may have, in and out, to be run with its real numbers: labels, masks and small images do.
 LIMIT = 1 << 20
 # Two tensors that are broadcast against each other may make as many elements as both have multiplied.
 _SURELY_SMALL = 1 << 22
-_NO_FAKE_KERNEL = (
-    DataDependentOutputException,
-    DynamicOutputShapeException,
-    UnsupportedFakeTensorException,
-    UnsupportedOperatorException,
+_NO_FAKE_KERNEL = tuple(
+    torch_private.get(f"torch._subclasses.fake_tensor.{name}")
+    for name in (
+        "DataDependentOutputException",
+        "DynamicOutputShapeException",
+        "UnsupportedFakeTensorException",
+        "UnsupportedOperatorException",
+    )
 )
 
 
@@ -48,7 +48,7 @@ class Numbers(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         # In a backward pass the mode that sees the program's calls is on, and these are none.
-        with torch._C.DisableTorchFunction():
+        with _Unseen():
             return self.perform(func, args, kwargs or {})
 
     def perform(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

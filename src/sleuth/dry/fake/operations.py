@@ -8,6 +8,10 @@ from typing import Any
 
 import torch
 
+from sleuth.frameworks import torch_private
+
+_has_kernel = torch_private.get("torch._C._dispatch_has_kernel_for_dispatch_key")
+
 # Touch no number although their schema does not say so.
 _STRUCTURAL = frozenset(
     """_unsafe_view set_ resize_ resize_as_ lift lift_fresh alias detach_ _fw_primal _make_dual is_pinned record_stream
@@ -58,8 +62,7 @@ def of(func: Any) -> Operation:
         or name in _STRUCTURAL
         or func.namespace in _NOT_NUMBERS
         or torch.Tag.inplace_view in func.tags,
-        composite=func._can_decompose()
-        and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"),
+        composite=func._can_decompose() and _has_kernel(func.name(), "CompositeImplicitAutograd"),
         shape_only=name in _SHAPE_ONLY,
         growing=name in _GROWING or "upsample" in name,
         # A scale of 1.5 or a step of 0.1 decides a shape; a learning rate does not.

@@ -11,10 +11,13 @@ import torch
 
 from sleuth.dry.fake import hollow
 from sleuth.dry.fake.branches import Branches
+from sleuth.frameworks import torch_private
 from sleuth.program import users_place
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
+
+_Real = torch_private.get("torch._C._DisableTorchDispatch")
 
 UNANSWERED: Any = object()
 # An array of ones beyond this would take room for nothing.
@@ -93,7 +96,7 @@ def _numpy(stage: Stage, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     stage.journal.assume(users_place(sys._getframe(1)), f".numpy() assumed all {value}")
     fill = value if not tensor.is_floating_point() else 1.0
     small = tensor.numel() <= _MOST_ONES
-    with torch._C._DisableTorchDispatch():
+    with _Real():
         copy = (
             torch.full(tensor.shape, fill, dtype=tensor.dtype)
             if small

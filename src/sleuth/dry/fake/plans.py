@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from sleuth.dry.fake import hollow
 from sleuth.dry.fake.operations import Operation
+from sleuth.frameworks import torch_private
 
 # More kinds of calls than any program makes; one whose shapes never repeat must not fill the memory.
 _MOST = 50_000
@@ -61,7 +61,7 @@ class Plans:
     """Remembers the plan of each kind of call."""
 
     def __init__(self) -> None:
-        self._mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self._mode = torch_private.get("torch._subclasses.fake_tensor.FakeTensorMode")(allow_non_fake_inputs=True)
         self._known: dict[Any, Plan] = {}
 
     def of(
@@ -85,13 +85,13 @@ class Plans:
         return plan
 
     def _made(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], given: list[torch.Tensor]) -> Plan:
-        twins: dict[int, FakeTensor] = {}
+        twins: dict[int, torch.Tensor] = {}
         with self._mode:
 
             def fake(value: Any) -> Any:
                 if isinstance(value, torch.Tensor):
                     if id(value) not in twins:
-                        twins[id(value)] = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)  # type: ignore[assignment]
+                        twins[id(value)] = torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
                     return twins[id(value)]
                 if isinstance(value, (list, tuple)):
                     return type(value)([fake(one) for one in value])

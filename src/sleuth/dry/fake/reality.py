@@ -75,7 +75,7 @@ def _tiny(value: Any, side: int) -> Any:
 
 def in_its_own_words(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The call as the real kernel takes it, after the fake one has refused it: they check before they compute."""
-    return _with_forgotten_numbers(func(*_sane(args), **{name: _sane(value) for name, value in kwargs.items()}))
+    return _with_forgotten_numbers(func(*sane(args), **{name: sane(value) for name, value in kwargs.items()}))
 
 
 def without_fake_kernel(
@@ -88,17 +88,17 @@ def without_fake_kernel(
         raise CannotGoOn(f"{func.namespace}.{operation.name} cannot be rehearsed without numbers")
     for one in operations.changed_tensors(operation, args, kwargs):
         hollow.forget_numbers(one)
-    return _with_forgotten_numbers(func(*_sane(args), **{name: _sane(value) for name, value in kwargs.items()}))
+    return _with_forgotten_numbers(func(*sane(args), **{name: sane(value) for name, value in kwargs.items()}))
 
 
-def _sane(value: Any) -> Any:
+def sane(value: Any) -> Any:
     """Unknown whole numbers become zeros: whatever lies in memory is no index."""
     if isinstance(value, torch.Tensor):
         if hollow.guess_of(value) is hollow.KNOWN or value.numel() > _AFFORDABLE:
             return value
         return value if value.is_floating_point() or value.is_complex() else torch.zeros_like(value)
     if isinstance(value, (list, tuple)):
-        return type(value)(_sane(one) for one in value)
+        return type(value)(sane(one) for one in value)
     return value
 
 

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from sleuth.dry.fake import hollow
+from sleuth.frameworks import torch_private
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
+
+_Unseen = torch_private.get("torch._C.DisableTorchFunction")
 
 
 def made_again(
@@ -32,10 +35,10 @@ def install(stage: Stage) -> None:
 def _install_reduce(stage: Stage, kind: type[torch.Tensor]) -> None:
     plain: Any = kind.__reduce_ex__
 
-    def reduce_ex(self: torch.Tensor, protocol: Any) -> Any:
-        with torch._C.DisableTorchFunction():
+    def reduce_ex(self: torch.Tensor, proto: Any) -> Any:
+        with _Unseen():
             if not hollow.is_hollow(self):
-                return plain(self, protocol)
+                return plain(self, proto)
             is_parameter = isinstance(self, torch.nn.Parameter)
             plain_grad = self.requires_grad and self.is_leaf
             return made_again, (tuple(self.shape), tuple(self.stride()), self.dtype, plain_grad, is_parameter)

@@ -38,7 +38,7 @@ def affordable(notes: Notes, model: Any, shorter: Shorter) -> bool:
     batches = -(-(rows_of(shorter.options["x"]) or shorter.batch) // shorter.batch)
     epochs = shorter.options.get("epochs", 1) - shorter.options.get("initial_epoch", 0)
     layers = sum(1 for _ in model._flatten_layers())
-    time_left = notes.stage.left() / notes.stage.scenario.seconds
+    time_left = notes.stage.clock.left / notes.stage.clock.seconds
     return cost.affordable(operations * batches * epochs, layers, time_left)
 
 

@@ -13,6 +13,7 @@ import keras
 from sleuth import handbook
 from sleuth.dry.births import Birth
 from sleuth.dry.crash import Crash
+from sleuth.dry.crashes import _messages
 from sleuth.dry.keras import story
 from sleuth.dry.keras.notes import Failed, Notes
 from sleuth.findings import Evidence, Finding, Fix, Link, Place
@@ -20,6 +21,7 @@ from sleuth.program import is_users
 
 # Keras prints the original message in bold, between what it adds.
 _BOLD = re.compile(r"\x1b\[1m(.*)\x1b\[0m", re.DOTALL)
+_OF_SHAPES = re.compile(r"\bshapes?\b|\brank\b|\bn?dim|\bax[ei]s\b|\bsizes?\b|broadcast|batch_size", re.IGNORECASE)
 Shape = tuple[Any, ...]
 
 
@@ -32,8 +34,15 @@ class Trouble:
     @property
     def text(self) -> str:
         """The error's own words, without what Keras puts around them."""
-        found = _BOLD.search(self.crash.message)
-        return found.group(1) if found else self.crash.message
+        said = _messages.said(self.crash.error).strip()
+        found = _BOLD.search(said)
+        return found.group(1) if found else said
+
+    @property
+    def is_about_shapes(self) -> bool:
+        """Does it complain of shapes, rather than of the numbers or the type of what has them?"""
+        others = _messages.is_about_values(self.text) or _messages.is_about_types(self.text)
+        return _OF_SHAPES.search(self.text) is not None and not others
 
     @property
     def layer(self) -> Any:

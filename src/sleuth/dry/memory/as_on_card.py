@@ -8,6 +8,8 @@ import torch
 from torch.nn import functional
 from torch.optim import optimizer
 
+from sleuth.frameworks import torch_private
+
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
@@ -36,27 +38,27 @@ def _attention(stage: Stage) -> None:
 
 def _dropout(stage: Stage) -> None:
     """A card keeps one byte an element of what it dropped; the CPU a whole number, unless asked for the same kernel."""
-    plain = torch._VF.dropout
+    plain = torch_private.get("torch._VF.dropout")
 
     def dropout(tensor: Any, p: float, train: bool) -> Any:
         if train and 0 < p < 1 and _on_card(stage, tensor):
             return torch.native_dropout(tensor, p, train)[0]
         return plain(tensor, p, train)
 
-    stage.patches.set(torch._VF, "dropout", dropout)
+    if plain is not None:
+        stage.patches.set(torch._VF, "dropout", dropout)
 
 
 def _optimisers(stage: Stage) -> None:
     """On a card an optimiser handles all parameters at once, which takes room; it must do so with fake ones too."""
-    from torch._subclasses.fake_tensor import FakeTensor
-
-    known = optimizer._foreach_supported_types
-    stage.patches.set(optimizer, "_foreach_supported_types", [*known, FakeTensor])
+    known = torch_private.get("torch.optim.optimizer._foreach_supported_types")
+    fake = torch_private.get("torch._subclasses.fake_tensor.FakeTensor")
+    stage.patches.set(optimizer, "_foreach_supported_types", [*known, fake])
 
 
 def _groups(stage: Stage) -> None:
     """All at once means all of one card; to torch's C++ all cards are the CPU."""
-    plain: Any = torch._C._group_tensors_by_device_and_dtype
+    plain = torch_private.get("torch._C._group_tensors_by_device_and_dtype")
 
     def grouped(lists: Any, with_indices: bool = False) -> dict[tuple[Any, Any], Any]:
         found: dict[tuple[Any, Any], Any] = {}
@@ -68,7 +70,8 @@ def _groups(stage: Stage) -> None:
                 numbers += indices[place : place + 1]
         return found
 
-    stage.patches.set(torch._C, "_group_tensors_by_device_and_dtype", grouped)
+    if plain is not None:
+        stage.patches.set(torch._C, "_group_tensors_by_device_and_dtype", grouped)
 
 
 def _on_card(stage: Stage, tensor: Any) -> bool:

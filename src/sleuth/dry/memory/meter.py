@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,9 +19,13 @@ from sleuth.dry.memory.ledger import ACTIVATIONS, DATA, TEMPORARY, Ledger
 from sleuth.dry.memory.owners import Owners
 from sleuth.dry.memory.summary import Table
 from sleuth.dry.watchers import Watcher
+from sleuth.frameworks import torch_private
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
+
+_task: Callable[[], int] = torch_private.get("torch._C._current_graph_task_id")
+_Unseen = torch_private.get("torch._C.DisableTorchFunction")
 
 _CPU = "cpu"
 # Where only shapes are computed; Keras asks so for those of its layers.
@@ -33,6 +37,9 @@ _FRESH = torch.ops.aten.lift_fresh.default
 
 class Meter(TorchDispatchMode):
     """Sees every operator, also those of the backward pass, with its real or fake tensors."""
+
+    # Those that are given functions, such as flex_attention, go through here as others do.
+    supports_higher_order_operators = True
 
     def __init__(self, stage: Stage) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -61,7 +68,7 @@ class Meter(TorchDispatchMode):
             facts = self._facts[func] = (func is _FRESH or _makes_new(func), formula(func))
         makes_new, count = facts
         if (makes_new or count is not None) and self.stage.now_on != _NOWHERE:
-            with torch._C.DisableTorchFunction():
+            with _Unseen():
                 self._book(count, makes_new, args, kwargs or {}, result)
         return result
 
@@ -143,7 +150,7 @@ class Moments(Watcher):
     def entered(self, module: Any, args: tuple[Any, ...]) -> None:
         """A module's forward begins."""
         self.meter.forwards += 1
-        with torch._C.DisableTorchFunction():
+        with _Unseen():
             if self.meter.forwards == 1 and self.meter.owners.module(module):
                 self.meter.owners.take_stock()
             self.table.entered(module, args)
@@ -158,19 +165,19 @@ class Moments(Watcher):
             self.write()
 
     def backward_done(self, roots: list[Any]) -> None:
-        with torch._C.DisableTorchFunction():
+        with _Unseen():
             self.meter.owners.gradients()
 
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self.meter.stepping += 1
-        with torch._C.DisableTorchFunction():
+        with _Unseen():
             if self.meter.owners.parameters_of(optimizer):
                 self.meter.owners.take_stock()
             self.meter.owners.gradients()
 
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self.meter.stepping -= 1
-        with torch._C.DisableTorchFunction():
+        with _Unseen():
             self.meter.owners.state_of(optimizer)
         # With several optimisers a whole round lies between two steps of the same one.
         before = self._flops_before.get(id(optimizer), 0)
@@ -229,7 +236,7 @@ def _makes_new(operation: Any) -> bool:
 
 
 def _in_backward() -> bool:
-    return torch._C._current_graph_task_id() != -1
+    return _task() != -1
 
 
 def _tensors(args: tuple[Any, ...]) -> Iterator[torch.Tensor]:

@@ -93,10 +93,10 @@ def _devices(stage: Stage) -> None:
             return
         devices.current = index_of(device)
 
-    def exchange(index: int) -> int:
-        if index < 0:
+    def exchange(device: int) -> int:
+        if device < 0:
             return -1
-        before, devices.current = devices.current, index_of(index)
+        before, devices.current = devices.current, index_of(device)
         return before
 
     def get_device_properties(device: Any = None) -> Properties:
@@ -147,7 +147,7 @@ def _devices(stage: Stage) -> None:
         has_half=True,
         has_magma=True,
     )
-    stage.patches.set(torch.version, "cuda", CUDA_VERSION)
+    stage.patches.set(torch.version, "cuda", torch.version.cuda or CUDA_VERSION)
     stage.patches.set(torch._C, "_cuda_getDeviceCount", lambda: devices.count)
     stage.patches.set(torch._C, "_cuda_getDevice", lambda: devices.current)
     _nvtx(stage)
@@ -156,15 +156,15 @@ def _devices(stage: Stage) -> None:
 
 def _nvtx(stage: Stage) -> None:
     @contextlib.contextmanager
-    def named_range(message: str, *args: Any, **kwargs: Any) -> Iterator[None]:
+    def named_range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
         yield
 
     _set_all(
         stage,
         torch.cuda.nvtx,
-        range_push=lambda message: 0,
+        range_push=lambda msg: 0,
         range_pop=lambda: 0,
-        range_start=lambda message: 0,
+        range_start=lambda msg: 0,
         range_end=_nothing,
         mark=_nothing,
         range=named_range,
@@ -185,6 +185,8 @@ def _backends(stage: Stage) -> None:
         is_available=lambda: True,
         is_acceptable=lambda tensor: bool(cudnn.enabled and tensor.is_cuda),
     )
+    # A build that has cuDNN would lay an RNN's weights out with it, and to C++ they are the CPU's.
+    _set_all(stage, torch, _use_cudnn_rnn_flatten_weight=lambda: False)
 
 
 def _accelerator(stage: Stage) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def install(stage: Stage) -> None:
     _attention(stage)
     _profiling(stage)
-    stage.patches.set(batchnorm, "sync_batch_norm", SimpleNamespace(apply=_synchronised))
+    stage.patches.set(batchnorm, "sync_batch_norm", type("SyncBatchNorm", (), {"apply": staticmethod(_synchronised)}))
 
 
 def _attention(stage: Stage) -> None:

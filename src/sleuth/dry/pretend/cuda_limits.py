@@ -36,6 +36,9 @@ def install(stage: Stage) -> None:
             stage.patches.set(owner, name, type(name, (), {"__init__": graphs, "__module__": "torch.cuda"}))
         for name in ("make_graphed_callables", "graph_pool_handle"):
             stage.patches.set(owner, name, graphs)
+    handle = cannot_go_on("a handle of cuBLAS or cuSOLVER is of use only on a real card")
+    for name in ("current_blas_handle", "current_solver_handle"):
+        stage.patches.set(torch.cuda, name, handle)
     finder = _Kernels()
     sys.meta_path.append(finder)
     stage.patches.later(finder.remove)

@@ -39,7 +39,7 @@ class Stream:
         """Wait for nothing."""
 
     def record_event(self, event: Any = None) -> Any:
-        event = event or Event()
+        event = event or torch.cuda.Event()
         event.record(self)
         return event
 
@@ -103,7 +103,9 @@ class StreamContext:
 
 
 def install(stage: Stage) -> None:
-    kind = type("Stream", (Stream,), {"stage": stage, "__module__": "torch.cuda"})
+    # The cards' own are a kind of the general ones.
+    any_stream, any_event = type("Stream", (Stream,), {"stage": stage}), type("Event", (Event,), {})
+    kind, event = type("Stream", (any_stream,), {}), type("Event", (any_event,), {})
     default: dict[str, Any] = {}
     current: dict[str, Any] = {}
 
@@ -125,14 +127,14 @@ def install(stage: Stage) -> None:
 
     for owner in (torch.cuda, torch.cuda.streams):
         stage.patches.set(owner, "Stream", kind)
-        stage.patches.set(owner, "Event", Event)
+        stage.patches.set(owner, "Event", event)
     # torch looks at the stream before it asks the mode.
     stage.patches.set(torch.Tensor, "record_stream", lambda tensor, stream: None)
-    stage.patches.set(torch, "Stream", kind)
-    stage.patches.set(torch, "Event", Event)
+    stage.patches.set(torch, "Stream", any_stream)
+    stage.patches.set(torch, "Event", any_event)
     for name, value in {
-        "stream": StreamContext,
-        "StreamContext": StreamContext,
+        "stream": lambda stream: StreamContext(stream),
+        "StreamContext": type("StreamContext", (StreamContext,), {}),
         "default_stream": default_stream,
         "current_stream": current_stream,
         "set_stream": set_stream,

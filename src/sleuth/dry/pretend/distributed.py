@@ -15,6 +15,7 @@ from torch import nn
 from sleuth.dry.after_import import after_import
 from sleuth.dry.pretend import distributed_sharded
 from sleuth.dry.pretend.devices import CPU
+from sleuth.frameworks import torch_private
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -222,7 +223,7 @@ def _parallel(stage: Stage) -> None:
         plain(self, *args, **kwargs)
         reducer = getattr(self, "reducer", None)
         if reducer is not None:
-            dist._register_comm_hook(reducer, None, _as_it_is)  # type: ignore[attr-defined]
+            torch_private.get("torch.distributed._register_comm_hook")(reducer, None, _as_it_is)
 
     stage.patches.set(ddp, "__init__", init)
     stage.patches.set(ddp, "register_comm_hook", lambda self, state, hook: None)

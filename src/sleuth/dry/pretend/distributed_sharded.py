@@ -84,7 +84,7 @@ def _wrapper(stage: Stage, kind: Any) -> None:
         "sharded_optim_state_dict": staticmethod(full_optim_state_dict),
         "optim_state_dict_to_load": staticmethod(_given_state),
         "shard_full_optim_state_dict": staticmethod(lambda state, *args, **kwargs: state),
-        "_apply": lambda self, fn, *args, **kwargs: nn.Module._apply(self, fn, *args, **kwargs),
+        "_apply": lambda self, *args, **kwargs: nn.Module._apply(self, *args, **kwargs),
     }.items():
         stage.patches.set(kind, name, value)
 
@@ -114,7 +114,7 @@ def _fully_shard(stage: Stage, marker: Any) -> Any:
     for name in [name for name in vars(marker) if name.startswith("set_") or name == "reshard"]:
         stage.patches.set(marker, name, lambda self, *args, **kwargs: None)
     stage.patches.set(marker, "unshard", lambda self, async_op=False: _Done() if async_op else None)
-    stage.patches.set(marker, "_apply", lambda self, fn, *args, **kwargs: nn.Module._apply(self, fn, *args, **kwargs))
+    stage.patches.set(marker, "_apply", lambda self, *args, **kwargs: nn.Module._apply(self, *args, **kwargs))
 
     def fully_shard(module: Any, mesh: Any = None, **options: Any) -> Any:
         if not hasattr(torch.Tensor, "full_tensor"):

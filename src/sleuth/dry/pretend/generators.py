@@ -9,15 +9,17 @@ import torch
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
 
+_Real = torch.Generator
 
-class _Kind(type(torch._C.Generator)):  # type: ignore[misc]
+
+class _Kind(type(_Real)):  # type: ignore[misc]
     """Generators that were made before the rehearsal, or by torch itself, are generators, too."""
 
     def __instancecheck__(cls, one: Any) -> bool:
-        return isinstance(one, torch._C.Generator)
+        return isinstance(one, _Real)
 
 
-class _Generator(torch._C.Generator, metaclass=_Kind):
+class _Generator(_Real, metaclass=_Kind):
     """Drawn from as any other; `device` is where it seems to be."""
 
     stage: Stage

@@ -8,6 +8,7 @@ import torch
 
 from sleuth.dry.pretend.cuda_types import DTYPES
 from sleuth.dry.pretend.devices import CPU, device_of
+from sleuth.frameworks.torch_private import get
 
 if TYPE_CHECKING:
     from sleuth.dry.pretend.mode import Handler, Mode
@@ -50,13 +51,19 @@ def table() -> dict[Any, Handler]:
         torch.as_tensor: _as_tensor,
         T.untyped_storage: _storage,
         T.data_ptr: _plain,
-        torch._has_compatible_shallow_copy_type: _plain,
         T.record_stream: _nothing,
         T.__hash__: _plain,
         T.register_hook: _plain,
-        torch._C._VariableFunctions._pack_padded_sequence: _packed,
-        torch._C._VariableFunctions._pad_packed_sequence: _packed,
         **dict.fromkeys(MASKING, _masked),
+        **{found: handler for name, handler in _private().items() if (found := get(name)) is not None},
+    }
+
+
+def _private() -> dict[str, Handler]:
+    return {
+        "torch._has_compatible_shallow_copy_type": _plain,
+        "torch._C._VariableFunctions._pack_padded_sequence": _packed,
+        "torch._C._VariableFunctions._pad_packed_sequence": _packed,
     }
 
 

@@ -13,16 +13,22 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.parameter import is_lazy
 from torch.overrides import TorchFunctionMode
-from torch.utils import _device
-from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from sleuth.dry.births import Argument, Birth, Call, users_line
+from sleuth.dry.ours_or_yours import Attempt
 from sleuth.dry.pretend import amp, errors, handlers, mps
 from sleuth.dry.pretend.devices import CPU, META
 from sleuth.dry.tensors import tensors_in
+from sleuth.frameworks import torch_private
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
+
+_is_of_a_transform = torch_private.get("torch._C._functorch.is_functorch_wrapped_tensor")
+_unwrapped = torch_private.get("torch._C._functorch.get_unwrapped")
+_is_wrapper = torch_private.get("torch.utils._python_dispatch.is_traceable_wrapper_subclass")
+_default = torch_private.get("torch.utils._device")
+_constructors = torch_private.get("torch.utils._device._device_constructors")
 
 Handler = Callable[["Mode", Any, tuple[Any, ...], dict[str, Any]], Any]
 
@@ -66,7 +72,9 @@ class Mode(TorchFunctionMode):
         birth = self.births[tensor]
         if birth is not None:
             return birth.device
-        if self.stage.in_backward or _is_of_a_transform(tensor) or _was_computed(tensor):
+        if _is_of_a_transform(tensor):  # where the one is that it stands for
+            return None if _unwrapped is None else self.label(_unwrapped(tensor))
+        if self.stage.in_backward or _was_computed(tensor):
             return None  # made by C++ alone: wherever its makers were
         return META if tensor.is_meta else CPU
 
@@ -111,13 +119,14 @@ class Mode(TorchFunctionMode):
         """The call as it would go on the pretended devices."""
         call = self._call(func, args, kwargs)
         before = self.stage.now_on
+        running = False
         try:
             given = list(tensors_in((args, kwargs)))
             label = self._together(call, func, args, given)
             target = kwargs.get("device")
             pinned = self.devices.kind != CPU and kwargs.pop("pin_memory", False)
-            if target is None and label is None and func in _device._device_constructors():
-                target = _device.CURRENT_DEVICE
+            if target is None and label is None and func in _constructors():
+                target = getattr(_default, "CURRENT_DEVICE", None)
             if target is not None:
                 wanted = self.devices.label(target)
                 if self.devices.is_pretended(wanted):
@@ -128,13 +137,18 @@ class Mode(TorchFunctionMode):
             refusal = errors.refused(call)
             if refusal is not None:
                 raise refusal
+            running = True
             result = self._run(func, args, kwargs, label)
+            running = False
             if self.devices.kind == "mps" and label is not None and label.startswith("mps"):
                 mps.refuse_float64(result)
         except Exception as error:
             translated = errors.translated(error, call, self.stage)
             if not hasattr(translated, "__sleuth_call__"):
                 translated.__sleuth_call__ = call  # type: ignore[attr-defined]
+                if running:
+                    attempt = Attempt.of(amp.run, (func, args, kwargs), label, call.operation, error)
+                    translated.__sleuth_attempt__ = attempt  # type: ignore[attr-defined]
             if translated is error:
                 raise
             raise translated from None
@@ -297,8 +311,4 @@ def _was_computed(tensor: Any) -> bool:
 
 def _is_around_others(tensor: Any) -> bool:
     """Is it a tensor around other tensors, e.g. one that is spread over several processes?"""
-    return type(tensor) not in (torch.Tensor, torch.nn.Parameter) and is_traceable_wrapper_subclass(tensor)
-
-
-def _is_of_a_transform(tensor: Any) -> bool:
-    return bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
+    return type(tensor) not in (torch.Tensor, torch.nn.Parameter) and _is_wrapper(tensor)

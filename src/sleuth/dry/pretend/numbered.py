@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from sleuth.dry.pretend.devices import CPU
+from sleuth.frameworks import torch_private
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -35,7 +36,7 @@ def install(stage: Stage) -> None:
     kind = stage.devices.kind
     if kind == CPU:
         return
-    plain = torch._C._nn._parse_to
+    plain = torch_private.get("torch._C._nn._parse_to")
 
     def parse_to(*args: Any, **kwargs: Any) -> Any:
         if args and isinstance(args[0], int) and not isinstance(args[0], bool):
@@ -44,5 +45,6 @@ def install(stage: Stage) -> None:
             kwargs["device"] = _Device(kind, kwargs["device"])
         return plain(*args, **kwargs)
 
-    stage.patches.set(torch._C._nn, "_parse_to", parse_to)
+    if plain is not None:
+        stage.patches.set(torch._C._nn, "_parse_to", parse_to)
     stage.patches.set(torch, "device", _Kind("device", (), {"kind": kind, "__module__": "torch"}))

@@ -9,6 +9,7 @@ import torch
 from torch import serialization
 
 from sleuth.dry.pretend.devices import CPU
+from sleuth.frameworks import torch_private
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -36,15 +37,16 @@ def install(stage: Stage) -> None:
 
         return restore
 
-    plain_rebuild: Any = torch._utils._rebuild_tensor
+    plain_rebuild = torch_private.get("torch._utils._rebuild_tensor")
 
-    def rebuild(storage: Any, *layout: Any) -> Any:
-        made = plain_rebuild(storage, *layout)
+    def rebuild(storage: Any, storage_offset: Any, size: Any, stride: Any) -> Any:
+        made = plain_rebuild(storage, storage_offset, size, stride)
         untyped = getattr(storage, "_untyped_storage", storage)
         stage.mode.settle(made, stage.mode.storages.get(untyped._cdata, CPU), "load")
         return made
 
-    stage.patches.set(torch._utils, "_rebuild_tensor", rebuild)
+    if plain_rebuild is not None:
+        stage.patches.set(torch._utils, "_rebuild_tensor", rebuild)
     stage.patches.set(serialization, "location_tag", location_tag)
     stage.patches.set(serialization, "_get_restore_location", restore_location)
 

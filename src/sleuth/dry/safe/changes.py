@@ -26,6 +26,8 @@ class Changes:
         self.layers = layers
         self._tell = tell
         self._one_at_a_time = threading.RLock()
+        # Opened to be changed, and so far the same as their originals: place and what was there.
+        self._unchanged: dict[str, tuple[int, int]] = {}
 
     def tell(self, act: str, place: str) -> None:
         if not self.layers.in_scratch(place):
@@ -50,6 +52,25 @@ class Changes:
                 self.lift(place)
         self.tell("write", place)
         return self.layers.above(place)
+
+    def for_update(self, place: str) -> str:
+        """The same for a file that a library may only read in the end: it is told of once it has been changed."""
+        above = self.layers.above(place)
+        if place not in self._unchanged:
+            if self.layers.kind(place) != stat.S_IFREG or self.layers.where(place) == above:
+                return self.for_writing(place)
+            with self._one_at_a_time:
+                self._allow(place)
+                self._unchanged[place] = _state(self.lift(place))
+        return above
+
+    def settle(self) -> None:
+        """Tell of all that has been changed since it was opened."""
+        for place, state in list(self._unchanged.items()):
+            above = self.layers.above(place)
+            if not exists(above) or _state(above) != state:
+                del self._unchanged[place]
+                self.tell("write", place)
 
     def _make_room(self, place: str) -> None:
         """Get ready for something new: its folder must be there, and be the user's to write to."""
@@ -99,6 +120,15 @@ class Changes:
         else:
             real.mkfifo(above)
         return above
+
+    def lift_nearest(self, place: str) -> None:
+        """Make ready for a library that makes the folders of a new file by itself."""
+        folder = posixpath.dirname(place)
+        while not self.layers.kind(folder):
+            folder = posixpath.dirname(folder)
+        with self._one_at_a_time:
+            self._allow(folder)
+            self._lift_folders(folder)
 
     def lift_all(self, place: str) -> None:
         """Copy a file, or a folder with all that is in it."""
@@ -185,6 +215,11 @@ class Changes:
             raise _error(errno.ENOTDIR)
         if there == stat.S_IFDIR and self.layers.names(target):
             raise _error(errno.ENOTEMPTY)
+
+
+def _state(path: str) -> tuple[int, int]:
+    status = real.stat(path)
+    return status.st_size, status.st_mtime_ns
 
 
 def _make_folders(path: str) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import glob
-import os
 import pathlib
 import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
-from sleuth.dry.patches import Patches
+from sleuth.frameworks.patches import Patches, known_as
 
 # These keep the functions themselves, for us and for Python's own imports.
 _UNTOUCHED = ("posix", "nt", "_io", "_socket", "importlib._bootstrap_external", "_frozen_importlib_external")
@@ -23,7 +22,7 @@ class Stand:
     def __init__(self, function: Callable[..., Any], original: Any) -> None:
         functools.update_wrapper(self, original, updated=())
         # Where a pickle finds it again; a copy is the same function.
-        self.__module__ = {os.name: "os", "_io": "io"}.get(self.__module__, self.__module__)
+        self.__module__, self.__qualname__ = known_as(original)
         self._function, self._name = function, str(original.__name__)
 
     def __getattr__(self, name: str) -> Any:

@@ -8,8 +8,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sleuth import program
-from sleuth.dry.after_import import AfterImport
-from sleuth.dry.patches import Patches
 from sleuth.dry.safe import (
     changing,
     landlock,
@@ -26,6 +24,8 @@ from sleuth.dry.safe.changes import Changes
 from sleuth.dry.safe.everywhere import Stand, replace, replace_in_classes
 from sleuth.dry.safe.layers import Layers, real
 from sleuth.dry.safe.written_modules import WrittenModules
+from sleuth.frameworks.after_import import AfterImport
+from sleuth.frameworks.patches import Patches
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
@@ -48,6 +48,8 @@ def install(stage: Stage, for_good: bool = False) -> None:
         stage.journal.assume(program.users_place(sys._getframe()), what)
 
     changes = Changes(layers, lambda act, place: tell(act, program.shown_path(place)))
+    stage.at_end.append(changes.settle)
+    stage.files = layers
     imports = AfterImport()
     _watch_imports(patches, imports, WrittenModules(layers))
     surroundings.install(patches, layers.scratch, tell, imports)

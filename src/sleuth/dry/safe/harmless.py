@@ -6,6 +6,8 @@ import os
 import shlex
 from collections.abc import Sequence
 
+from sleuth.dry.safe import python_questions
+
 _ASK_ONLY = frozenset(
     "arch basename cat df dirname du echo false fc-list free getconf grep groups head hostid id ldd ls lsb_release"
     " lscpu lsmod lspci nproc printenv printf ps pwd readlink realpath stat sw_vers tail test true tty uname uptime"
@@ -57,6 +59,8 @@ def harmless(command: Sequence[str]) -> bool:
     name, arguments = os.path.basename(command[0]), list(command[1:])
     if name in ("nvidia-smi", "rocm-smi"):
         return _only_asks_the_card(arguments)
+    if python_questions.is_python(name):
+        return python_questions.only_asks(arguments)
     if name == "git":
         if any(argument.startswith(_GIT_NEVER) for argument in arguments):
             return False

@@ -27,11 +27,19 @@ class Layers:
     def __init__(self, scratch: Path) -> None:
         self.scratch = posixpath.realpath(scratch)
         self.top = self.scratch + "/overlay"
+        self.temporary = self.scratch + "/tmp"
         self.cwd: str = real.getcwd()
+        self._folders: dict[str, str] = {}
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Take the upper layer as it lies there: another rehearsal has left it so, or it has been cleared."""
         # Real files and folders that the program believes it has removed; what lies below them is removed with them.
         self.gone: set[str] = set()
-        self._folders: dict[str, str] = {}
-        os.makedirs(self.top, exist_ok=True)
+        self._folders.clear()
+        for folder in (self.top, self.temporary):
+            if not exists(folder):
+                real.mkdir(folder)
         log = self.scratch + "/gone"
         if exists(log):
             with _io.open(log, encoding="utf-8") as lines:
@@ -39,6 +47,10 @@ class Layers:
         self._log = _io.FileIO(log, "a")
         # As long as nothing was changed, whoever only looks may look at the real files.
         self.clean = not self.gone and not real.listdir(self.top)
+
+    def is_untouched(self) -> bool:
+        """Has nothing been written yet, not even what is only temporary?"""
+        return self.clean and not any(real.listdir(folder) for folder in (self.top, self.temporary))
 
     def place(self, path: Any, dir_fd: int | None = None, follow: bool = True) -> str | None:
         """Where a path leads; None for what is no business of ours: descriptors, devices, things that are no path."""

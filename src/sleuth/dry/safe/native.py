@@ -11,14 +11,28 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
 
-from sleuth.dry.after_import import AfterImport
-from sleuth.dry.patches import Patches
+from sleuth.dry.safe import arrow_files, databases, tensorflow_files, tensorstore_files
 from sleuth.dry.safe.changes import Changes
 from sleuth.dry.safe.everywhere import Stand, replace
+from sleuth.frameworks.after_import import AfterImport
+from sleuth.frameworks.patches import Patches
 
-# Read; write anew; update what is there; write into a folder; update a folder and all in it, or only read; as the
-# mode that is given next says.
-Use = Literal["read", "write", "update", "folder", "whole", "mode"]
+# Read; write anew; update what is there; write into a folder; make that folder first; update a folder and all in it, or
+# only read; as the mode, or the flags of a dbm, that are given next say; open a database; read or write files whose
+# names begin so.
+Use = Literal[
+    "read",
+    "write",
+    "update",
+    "folder",
+    "new folder",
+    "whole",
+    "mode",
+    "flags",
+    "database",
+    "read prefix",
+    "write prefix",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +64,8 @@ _NATIVE = (
     Native("tokenizers", "Tokenizer.save", 1, "path", "write"),
     Native("tokenizers", "Tokenizer.from_file", 0, "path", "read"),
     Native("tokenizers", "models.Model.save", 1, "folder", "folder"),
-    Native("sqlite3", "connect", 0, "database", "update"),
+    Native("sqlite3", "connect", 0, "database", "database"),
+    Native("duckdb", "connect", 0, "database", "database"),
     Native("h5py", "File.__init__", 1, "name", "mode"),
     Native("h5py", "is_hdf5", 0, "fname", "read"),
     Native("cv2", "imread", 0, "filename", "read"),
@@ -59,16 +74,45 @@ _NATIVE = (
     Native("cv2", "VideoWriter", 0, "filename", "write"),
     Native("pyarrow", "memory_map", 0, "path", "mode"),
     Native("pyarrow", "OSFile", 0, "path", "mode"),
-    Native("pyarrow.parquet", "read_table", 0, "source", "read"),
-    Native("pyarrow.parquet", "write_table", 1, "where", "write"),
+    Native("pyarrow", "input_stream", 0, "source", "read"),
+    Native("pyarrow", "output_stream", 0, "source", "write"),
+    Native("pyarrow.ipc", "open_file", 0, "source", "read"),
+    Native("pyarrow.ipc", "open_stream", 0, "source", "read"),
+    Native("pyarrow.ipc", "new_file", 0, "sink", "write"),
+    Native("pyarrow.ipc", "new_stream", 0, "sink", "write"),
+    Native("pyarrow.csv", "read_csv", 0, "input_file", "read"),
+    Native("pyarrow.csv", "open_csv", 0, "input_file", "read"),
+    Native("pyarrow.csv", "write_csv", 1, "output_file", "write"),
+    Native("pyarrow.csv", "CSVWriter", 0, "sink", "write"),
+    Native("pyarrow.json", "read_json", 0, "input_file", "read"),
+    Native("pyarrow.feather", "read_table", 0, "source", "read"),
+    Native("pyarrow.feather", "write_feather", 1, "dest", "write"),
     Native("lmdb", "open", 0, "path", "whole"),
     Native("soundfile", "read", 0, "file", "read"),
     Native("soundfile", "write", 0, "file", "write"),
-    Native("_gdbm", "open", 0, "filename", "update"),
+    Native("_gdbm", "open", 0, "filename", "flags"),
+    Native("tensorflow.python.lib.io.tf_record", "TFRecordWriter.__init__", 1, "path", "write"),
+    Native("tensorflow.python.lib.io._pywrap_record_io", "RecordIterator", 0, "filename", "read"),
+    Native("tensorflow.python.ops.gen_summary_ops", "create_summary_file_writer", 1, "logdir", "new folder"),
+    Native("tensorflow.python.ops.gen_io_ops", "read_file", 0, "filename", "read"),
+    Native("tensorflow.python.ops.gen_io_ops", "write_file", 0, "filename", "write"),
+    Native("tensorflow.python.data.ops.readers", "TextLineDatasetV2.__init__", 1, "filenames", "read"),
+    Native("tensorflow.python.data.ops.readers", "TFRecordDatasetV2.__init__", 1, "filenames", "read"),
+    Native("tensorflow.python.data.ops.readers", "FixedLengthRecordDatasetV2.__init__", 1, "filenames", "read"),
+    Native("tensorflow.python.checkpoint.functional_saver", "MultiDeviceSaver.save", 1, "file_prefix", "write prefix"),
+    Native(
+        "tensorflow.python.checkpoint.functional_saver", "MultiDeviceSaver.restore", 1, "file_prefix", "read prefix"
+    ),
+    Native("tensorflow.python.saved_model.pywrap_saved_model", "Save", 0, "export_dir", "new folder"),
+    *(
+        Native("tensorflow.python.saved_model.pywrap_saved_model", f"fingerprinting.{name}", 0, "export_dir", "read")
+        for name in ("CreateFingerprintDef", "ReadSavedModelFingerprint", "SingleprintFromFP", "SingleprintFromSM")
+    ),
+    Native("tensorflow.python.training.py_checkpoint_reader", "NewCheckpointReader", 0, "filepattern", "read prefix"),
 )
 
 
-# TensorBoard writes through TensorFlow where that is installed, past all redirection; with this module, by itself.
+# TensorBoard would import TensorFlow where that is installed, only to write its files; with this, it does without.
 _WITHOUT_TENSORFLOW = "tensorboard.compat.notf"
 
 
@@ -76,8 +120,13 @@ def install(patches: Patches, changes: Changes, imports: AfterImport) -> None:
     if _WITHOUT_TENSORFLOW not in sys.modules:
         sys.modules[_WITHOUT_TENSORFLOW] = ModuleType(_WITHOUT_TENSORFLOW)
         patches.later(lambda: sys.modules.pop(_WITHOUT_TENSORFLOW, None))
+        # A program that uses TensorFlow itself needs the part of TensorBoard that TensorFlow is made with.
+        imports.of("tensorflow", lambda: sys.modules.pop(_WITHOUT_TENSORFLOW, None))
     for module in dict.fromkeys(native.module for native in _NATIVE):
         imports.of(module, _patching(patches, changes, module))
+    tensorflow_files.install(patches, changes, imports)
+    arrow_files.install(patches, changes, imports)
+    tensorstore_files.install(patches, changes, imports)
 
 
 def _patching(patches: Patches, changes: Changes, module: str) -> Callable[[], None]:
@@ -104,7 +153,9 @@ def _redirect(patches: Patches, changes: Changes, native: Native) -> dict[Any, A
         return {}
     redirected = _redirected(original, native, changes)
     if not isinstance(owner, type):
-        return {original: Stand(redirected, original)}
+        stand = Stand(redirected, original)
+        patches.set(owner, name, stand)
+        return {original: stand}
     patches.set(owner, name, staticmethod(redirected) if _is_static(owner, name) else redirected)
     return {}
 
@@ -136,6 +187,12 @@ def _redirected(original: Callable[..., Any], native: Native, changes: Changes) 
 
 def _lies(path: Any, native: Native, args: list[Any], options: dict[str, Any], changes: Changes) -> Any:
     """Where to send the library instead of `path`; the same where it is no path of the file system."""
+    if isinstance(path, list) and all(isinstance(one, (str, bytes, os.PathLike)) for one in path):
+        return [_lies(one, native, args, options, changes) for one in path]
+    if type(path).__name__ == "EagerTensor":  # TensorFlow's, whose functions take the text as well
+        told = path.numpy()
+        known = told if isinstance(told, bytes) else [*told] if getattr(told, "ndim", 0) == 1 else None
+        return path if known is None else _lies(known, native, args, options, changes)
     if not isinstance(path, (str, bytes, os.PathLike)) or path in ("", ":memory:", b":memory:"):
         return path
     text = os.fsdecode(path)
@@ -143,6 +200,8 @@ def _lies(path: Any, native: Native, args: list[Any], options: dict[str, Any], c
     place = changes.layers.place(text) if "://" not in text else None
     if place is None:
         return path
+    if native.use == "database":
+        return f"{uri}{databases.lies(place, query, _following(native, args), options, changes)}{query}"
     return f"{uri}{_layer(place, native, args, options, changes)}{query}"
 
 
@@ -152,14 +211,37 @@ def _uri(text: str) -> tuple[str, str, str]:
 
 
 def _layer(place: str, native: Native, args: list[Any], options: dict[str, Any], changes: Changes) -> str:
-    mode = _mode(native, args, options) if native.use == "mode" else native.use
+    mode = _mode(native, args, options) if native.use in ("mode", "flags") else native.use
     if mode == "read":
         return changes.layers.where(place)
-    if mode == "folder":
+    if mode == "read prefix":
+        return _beginning(place, changes)
+    if mode == "write prefix":
+        return _new_beginning(place, changes)
+    if mode == "new folder":
+        os.makedirs(place, exist_ok=True)
+    if mode in ("folder", "new folder"):
         return changes.lift(place)
     if mode == "whole":
         return _whole(place, options, changes)
+    if mode == "update" and changes.layers.kind(place):
+        return changes.for_update(place)
     return changes.for_writing(place, truncate=mode == "write")
+
+
+def _beginning(place: str, changes: Changes) -> str:
+    """Where the files lie whose names begin so."""
+    folder, name = os.path.split(place)
+    above = changes.layers.above(place)
+    found = changes.layers.names(folder) if changes.layers.kind(folder) else []
+    begun = [one for one in found if one.startswith(name)]
+    return above if any(not changes.layers.is_real(f"{folder}/{one}") for one in begun) else place
+
+
+def _new_beginning(place: str, changes: Changes) -> str:
+    changes.lift(os.path.dirname(place))
+    changes.tell("write", place)
+    return changes.layers.above(place)
 
 
 def _whole(place: str, options: dict[str, Any], changes: Changes) -> str:
@@ -174,8 +256,12 @@ def _whole(place: str, options: dict[str, Any], changes: Changes) -> str:
 
 
 def _mode(native: Native, args: list[Any], options: dict[str, Any]) -> Use:
-    following = args[native.position + 1] if len(args) > native.position + 1 else None
-    given = next((options[name] for name in ("mode", "flags", "shared") if name in options), following)
+    given = next((options[name] for name in ("mode", "flags", "shared") if name in options), _following(native, args))
     if given in (None, False, "r", "rb"):
         return "read"
-    return "write" if isinstance(given, str) and given[0] in "wxn" else "update"
+    anew = "n" if native.use == "flags" else "wxn"
+    return "write" if isinstance(given, str) and given[0] in anew else "update"
+
+
+def _following(native: Native, args: list[Any]) -> Any:
+    return args[native.position + 1] if len(args) > native.position + 1 else None

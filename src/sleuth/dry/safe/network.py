@@ -9,8 +9,8 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from sleuth.dry.patches import Patches
 from sleuth.dry.safe.refusals import marked
+from sleuth.frameworks.patches import Patches
 
 Tell = Callable[[str, str], None]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _io
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ def stand(changes: Changes) -> Callable[..., Any]:
     def open(file: Any, mode: Any = "r", *args: Any, **options: Any) -> Any:
         writing = isinstance(mode, str) and not set(mode).isdisjoint("wax+")
         opener = options.get("opener") or (args[5] if len(args) > 5 else None)
+        if opener is not None and writing:
+            return _opened_by(opener, file, mode, list(args), options)
         if opener is not None or (layers.clean and not writing):
             return _io.open(file, mode, *args, **options)
         # What must be new must not be a link either.
@@ -34,6 +37,23 @@ def stand(changes: Changes) -> Callable[..., Any]:
         return opened
 
     return open
+
+
+def _opened_by(opener: Any, file: Any, mode: str, args: list[Any], options: dict[str, Any]) -> Any:
+    """What the program's own function opens need not be `file`, and goes through `os.open`, which is ours as well."""
+    if len(args) > 5:
+        args[5] = None
+    descriptor = opener(file, _flags(mode))
+    opened = _io.open(descriptor, mode, *args, **{**options, "opener": None})
+    _call_it(opened, file)
+    return opened
+
+
+def _flags(mode: str) -> int:
+    """As `open` computes them."""
+    kind = next(letter for letter in "rwax" if letter in mode)
+    making = {"r": 0, "w": os.O_CREAT | os.O_TRUNC, "a": os.O_CREAT | os.O_APPEND, "x": os.O_CREAT | os.O_EXCL}[kind]
+    return making | (os.O_RDWR if "+" in mode else os.O_WRONLY) | getattr(os, "O_CLOEXEC", 0)
 
 
 def _for_writing(changes: Changes, place: str, mode: str) -> str:

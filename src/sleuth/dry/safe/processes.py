@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import itertools
 import os
 import shlex
@@ -13,11 +14,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from sleuth.dry.patches import Patches
 from sleuth.dry.safe import card_questions
 from sleuth.dry.safe.acted_out import act_out
 from sleuth.dry.safe.harmless import commands, harmless
 from sleuth.dry.safe.layers import Layers, real
+from sleuth.frameworks.patches import Patches
 
 # Above any number that Linux gives to a process: a signal sent there reaches nobody.
 _NUMBERS = itertools.count(1 << 23)
@@ -84,8 +85,11 @@ def _quiet() -> dict[str, str]:
 
 
 def _popen(original: Callable[..., None], outside: Outside) -> Callable[..., None]:
-    def _execute_child(self: Any, args: Any, executable: Any, *rest: Any) -> None:
-        given = list(rest)  # preexec_fn, close_fds, pass_fds, cwd, env, startupinfo, creationflags, shell, six pipes, …
+    taken = inspect.signature(original)
+
+    def _execute_child(self: Any, *words: Any, **options: Any) -> None:
+        # preexec_fn, close_fds, pass_fds, cwd, env, startupinfo, creationflags, shell, six pipes, …
+        _, args, executable, *given = taken.bind(self, *words, **options).args
         cwd, env, shell, pipes = given[3], given[4], given[7], given[8:14]
         wanted = _commands(args, shell)
         said = card_questions.answer(wanted[0]) if len(wanted) == 1 else None
@@ -218,7 +222,7 @@ def _signalling(tell: Tell) -> dict[str, Callable[..., Any]]:
 
 
 def _replacing() -> dict[str, Callable[..., Any]]:
-    def execute(path: Any, argv: Sequence[Any], *env: Any) -> None:
+    def execute(path: Any, argv: Sequence[Any], env: Any = None) -> None:
         from sleuth.dry.stage import CannotGoOn
 
         raise CannotGoOn(f"the program replaces itself by `{shown(argv)}`")

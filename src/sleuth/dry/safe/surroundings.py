@@ -9,9 +9,8 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
-from sleuth.dry.after_import import AfterImport
-from sleuth.dry.patches import Patches
-from sleuth.dry.safe.layers import real
+from sleuth.frameworks.after_import import AfterImport
+from sleuth.frameworks.patches import Patches
 
 _ALWAYS = {
     "WANDB_MODE": "disabled",
@@ -49,8 +48,6 @@ _TRACKERS = {
 
 def install(patches: Patches, scratch: str, tell: Callable[[str, str], None], imports: AfterImport) -> None:
     temporary = os.path.join(scratch, "tmp")
-    if not os.path.isdir(temporary):
-        real.mkdir(temporary)
     variables = {**_ALWAYS, "TMPDIR": temporary, "MLFLOW_TRACKING_URI": f"file://{scratch}/mlruns"}
     for name, value in variables.items():
         _set(patches, name, value)

@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from sleuth.dry.patches import Patches
 from sleuth.dry.safe.changing import writes
 from sleuth.dry.safe.layers import is_device, real
 from sleuth.dry.safe.network import is_here
 from sleuth.dry.safe.processes import is_allowed
 from sleuth.dry.safe.refusals import marked
+from sleuth.frameworks.patches import Patches
 
 _hooked = False
 

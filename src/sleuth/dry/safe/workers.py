@@ -11,17 +11,17 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from sleuth.dry.patches import Patches
 from sleuth.dry.safe.processes import pretended_number
+from sleuth.frameworks.patches import Patches
 
 Tell = Callable[[str, str], None]
 
 
 def install(patches: Patches, tell: Tell, package: str = "multiprocessing") -> None:
     """For `multiprocessing`, or a package made after it."""
-    process, pool, managers, util, tracker = (
+    process, pool, managers, util, tracker, dummy = (
         importlib.import_module(f"{package}.{name}")
-        for name in ("process", "pool", "managers", "util", "resource_tracker")
+        for name in ("process", "pool", "managers", "util", "resource_tracker", "dummy")
     )
 
     def start(self: Any) -> None:
@@ -30,26 +30,39 @@ def install(patches: Patches, tell: Tell, package: str = "multiprocessing") -> N
         self._sentinel = self._popen.sentinel
 
     patches.set(process.BaseProcess, "start", start)
-    _work_in_threads(patches, pool)
-    patches.set(managers, "SyncManager", ManagerHere)
+    _work_in_threads(patches, pool, dummy.DummyProcess, tell)
+    patches.set(managers, "SyncManager", type("SyncManager", (ManagerHere,), {}))
     patches.set(util, "spawnv_passfds", lambda path, args, passfds: pretended_number())
     # It would be a process too, which removes what this program leaves in shared memory.
     patches.set(tracker.ResourceTracker, "ensure_running", lambda self: None)
-    patches.set(tracker.ResourceTracker, "_send", lambda self, command, name, kind: None)
+    patches.set(tracker.ResourceTracker, "_send", lambda self, cmd, name, rtype: None)
 
 
-def _work_in_threads(patches: Patches, pool: Any) -> None:
+def _work_in_threads(patches: Patches, pool: Any, thread: Any, tell: Tell) -> None:
     """A pool of processes becomes what the same module calls a ThreadPool, of one thread: tasks stay in their order."""
     begin = pool.Pool.__init__
 
     def begin_here(self: Any, processes: int | None = None, *args: Any, **options: Any) -> None:
-        begin(self, processes if isinstance(self, pool.ThreadPool) else 1, *args, **options)
+        in_threads = isinstance(self, pool.ThreadPool)
+        if not in_threads:
+            tell("process", f"multiprocessing.Pool of {processes or 'all cores'}, whose work is done in this one")
+        begin(self, processes if in_threads else 1, *args, **options)
+
+    class Worker(thread):  # type: ignore[misc]
+        """A thread that has what is asked of a pool's process."""
+
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.pid, self.sentinel, self.authkey = pretended_number(), -1, b""
+
+        terminate = kill = close = lambda self: None
 
     patches.set(pool.Pool, "__init__", begin_here)
     for name, method in vars(pool.ThreadPool).items():
         # The pool itself calls its own way of waiting, which suits both.
         if not name.startswith("__") and name != "_wait_for_updates":
             patches.set(pool.Pool, name, method)
+    patches.set(pool.Pool, "Process", staticmethod(lambda ctx, *args, **options: Worker(*args, **options)))
 
 
 def _target(process: Any) -> str:

@@ -15,10 +15,13 @@ from sleuth.dry.births import Birth, Call, users_line
 from sleuth.dry.silent._leaves import parameters_below, parameters_of
 from sleuth.dry.watchers import Watcher
 from sleuth.findings import Evidence, Finding, Fix, Link, Place
+from sleuth.frameworks import torch_private
 from sleuth.layer_source import place_of_layer
 
 if TYPE_CHECKING:
     from sleuth.dry.stage import Stage
+
+_is_of_a_transform = torch_private.get("torch._C._functorch.is_functorch_wrapped_tensor")
 
 # A parameter's own birth lies behind its initialisation, its move to a card and its updates.
 _FARTHEST = 200
@@ -112,11 +115,7 @@ class Watch(Watcher):
 
 def _has_storage(thing: Any) -> bool:
     """Is it a tensor whose numbers lie in one piece of memory, rather than a sparse one or one of a transform?"""
-    return (
-        isinstance(thing, torch.Tensor)
-        and thing.layout == torch.strided
-        and not torch._C._functorch.is_functorch_wrapped_tensor(thing)
-    )
+    return isinstance(thing, torch.Tensor) and thing.layout == torch.strided and not _is_of_a_transform(thing)
 
 
 def _making(birth: Birth | None) -> Birth | None:

@@ -21,7 +21,8 @@ def explain(trouble: Trouble) -> Finding | None:
         return None
     births = trouble.births
     diagnosis = "channel-mismatch" if "feature" in trouble.text and "conv" in trouble.text else "shape-mismatch"
-    if len(births) < 2:
+    is_a_product = "contracting" in trouble.text  # two equal shapes may be multiplied wrongly, and nothing else
+    if len(births) < 2 or (len({birth.shape for birth in births}) < 2 and not is_a_product):
         return trouble.finding(diagnosis, trouble.text.splitlines()[0])
     operation = trouble.call.operation if trouble.call is not None else "the operation"
     return trouble.finding(

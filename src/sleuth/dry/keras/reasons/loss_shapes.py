@@ -6,29 +6,40 @@ from typing import Any
 
 import keras
 
+from sleuth.dry.keras.losses import broadcasts
 from sleuth.dry.keras.trouble import Shape, Trouble
 from sleuth.findings import Finding, Link
 
 
 def explain(trouble: Trouble) -> Finding | None:
     failed = trouble.failed
-    if failed is None or failed.kind == "layer":
+    if failed is None or failed.kind == "layer" or not trouble.is_about_shapes:
         return None
     shapes = {argument.name: argument.birth.shape for argument in failed.call.arguments if argument.birth is not None}
-    if "labels" not in shapes or "output" not in shapes or "out of bounds" in trouble.text:
+    if "labels" not in shapes or "output" not in shapes:
         return None
     labels, output = shapes["labels"], shapes["output"]
     loss = loss_name(trouble)
+    if failed.kind == "loss" and _fit(loss, labels, output):
+        return None
     diagnosis, fixes = _verdict(loss, labels, output)
     made = _compiled(trouble)
+    whose = "a metric" if failed.kind == "metrics" else loss or "the loss"
     return trouble.finding(
         diagnosis,
-        f"{loss or 'the loss'} is given labels of shape {labels} and outputs of shape {output}",
+        f"{whose} is given labels of shape {labels} and outputs of shape {output}",
         [("shape of the labels", labels), ("shape of the output", output)],
         fixes,
         [Link(f"the loss is chosen here: {loss}", made)] if made is not None else [],
         place=trouble.crash.place,
     )
+
+
+def _fit(loss: str, labels: Shape, output: Shape) -> bool:
+    """Are they as this loss wants them? Then it complains of something else."""
+    if loss.startswith("sparse_"):
+        return labels in (output[:-1], (*output[:-1], 1))
+    return not broadcasts(labels, output)
 
 
 def loss_name(trouble: Trouble) -> str:

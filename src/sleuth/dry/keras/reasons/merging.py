@@ -10,10 +10,13 @@ _JOINS = ("Concatenate", "Add", "Subtract", "Multiply", "Average", "Maximum", "M
 
 
 def explain(trouble: Trouble) -> Finding | None:
-    if trouble.failed is None or trouble.failed.call.operation not in _JOINS or len(trouble.births) < 2:
+    if trouble.failed is None or trouble.failed.call.operation not in _JOINS or not trouble.is_about_shapes:
         return None
     operation = trouble.failed.call.operation
-    first, second = trouble.births[:2]
+    first = trouble.births[0] if trouble.births else None
+    second = next((birth for birth in trouble.births if first is not None and birth.shape != first.shape), None)
+    if first is None or second is None:
+        return None
     joined = operation in ("Concatenate", "Append")
     return trouble.finding(
         "shape-mismatch",

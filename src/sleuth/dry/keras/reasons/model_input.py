@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"expects (\d+) (?:named )?input\(s\).*?received (\d+) inpu
 
 
 def explain(trouble: Trouble) -> Finding | None:
-    if trouble.notes.unlike_declared is not None and trouble.layer is not None:
+    if trouble.notes.unlike_declared is not None and trouble.layer is not None and trouble.is_about_shapes:
         return _shape(trouble, *trouble.notes.unlike_declared[1:])
     shapes, number = _SHAPES.search(trouble.text), _NUMBER.search(trouble.text)
     if shapes is not None:
