@@ -93,6 +93,7 @@ def _step(step: Step) -> dict[str, Any]:
         "op": step.node.op,
         "place": place_to_json(step.node.place),
         "target": step.target.name,
+        "target_place": place_to_json(step.target.place),
         "paired_by": step.how,
         **_score(step.score),
     }

@@ -220,5 +220,5 @@ def _side(module: str, name: str, extra: str) -> Callable[..., Side]:
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("sleuth"):
             raise
-        raise CannotCompare(f"this needs {missing.name}: pip install 'sleuth[{extra}]'") from None
+        raise CannotCompare(f"this needs {missing.name}: pip install 'sleuth-ml[{extra}]'") from None
     return made

@@ -35,14 +35,15 @@ def _finding(done: Comparison, alike: list[Trouble]) -> Finding:
     node = done.graph.value(explanation.node if explanation else first.parting.node)
     nodes = [node.name, *(name for one in alike[1:] for name in _nodes(one)), *(n for one in alike for n in one.also)]
     target = first.step.target if first.step is not None else None
+    start = _start(done, node, first) if explanation is None else None
     return handbook.finding(
         explanation.diagnosis if explanation else "models-part",
-        title=_title(done, node, first, explanation),
-        place=_place(node, target),
-        certainty=_certainty(first, explanation),
+        title=_title(done, node, first, start),
+        place=_place(node, target) if start is None else None,
+        certainty=_certainty(first, start),
         severity=_severity(done),
         evidence=[*_evidence(first, explanation), *_reach(done.outputs)],
-        chain=_chain(done, first, node, target, nodes),
+        chain=_chain(done, first, node, start, nodes),
         fixes=[Fix(explanation.proposal.fix, verified=not explanation.rivals)] if explanation else (),
     )
 
@@ -51,21 +52,27 @@ def _nodes(trouble: Trouble) -> list[str]:
     return [trouble.explanation.node if trouble.explanation else trouble.parting.node]
 
 
-def _title(done: Comparison, node: Value, trouble: Trouble, explanation: Explanation | None) -> str:
+def _title(done: Comparison, node: Value, trouble: Trouble, start: Value | None) -> str:
     where = shown(node)
-    if explanation is None and trouble.parting.others:
-        return f"{done.target.title} parts from {done.reference.title} at or near {where}"
-    if explanation is None:
-        start = _start(done, node, trouble)
-        place = f"at {where}" if start is None else f"between {shown(start)} and {where}"
-        return f"{done.target.title} parts from {done.reference.title} {place}"
-    return f"{where} is computed otherwise in {done.target.title}: {explanation.proposal.says}"
+    if trouble.explanation is not None:
+        return f"{where} is computed otherwise in {done.target.title}: {trouble.explanation.proposal.says}"
+    place = f"at {where}" if start is None else f"somewhere between {shown(start)} and {where}"
+    if trouble.parting.others:
+        place = f"at or near {where}"
+    return f"{done.target.title} parts from {done.reference.title} {place}"
 
 
 def _start(done: Comparison, node: Value, trouble: Trouble) -> Value | None:
-    """Where other layers lie before it without a value to compare, the first of them: it may be any."""
+    """Where other layers, or lines of a function without any, lie before it without a value to compare, the first of
+    them: it may be any."""
     region = [done.graph.value(name) for name in trouble.parting.region]
-    return next((one for one in region if one.layer and one.op != "input" and one.layer != node.layer), None)
+    return next((one for one in region if one.op != "input" and _is_elsewhere(one, node)), None)
+
+
+def _is_elsewhere(one: Value, node: Value) -> bool:
+    if node.layer:
+        return bool(one.layer) and one.layer != node.layer
+    return one.place is not None and node.place is not None and one.place.line != node.place.line
 
 
 def shown(node: Value) -> str:
@@ -80,9 +87,10 @@ def _place(node: Value, target: Value | None) -> Place | None:
     return target.place if target is not None and target.place is not None else node.place
 
 
-def _certainty(trouble: Trouble, explanation: Explanation | None) -> Certainty:
+def _certainty(trouble: Trouble, start: Value | None) -> Certainty:
     """That they differ is certain; which of a few causes or places it is may not be."""
-    if explanation is not None and explanation.rivals:
+    explanation = trouble.explanation
+    if start is not None or (explanation is not None and explanation.rivals):
         return "likely"
     return "certain" if trouble.parting.score.score >= SURE else "likely"
 
@@ -110,14 +118,19 @@ def _rounded(number: float) -> float:
     return float(f"{number:.3g}")
 
 
-def _chain(done: Comparison, trouble: Trouble, node: Value, target: Value | None, nodes: list[str]) -> Iterable[Link]:
+def _chain(done: Comparison, trouble: Trouble, node: Value, start: Value | None, nodes: list[str]) -> Iterable[Link]:
     clean = _last_clean(done.graph, done.steps, trouble)
     if clean is not None:
         yield Link(f"up to {shown(clean.node)} both agree within the noise", clean.node.place)
     else:
         yield Link("no value before it could be compared")
-    if target is not None:
+    if start is not None:
+        yield Link(f"{shown(start)} is the first that it may be", start.place)
+    if trouble.step is not None:
+        target = trouble.step.target
         yield Link(f"{shown(node)} is {target.name} in {done.target.title}", node.place)
+        if target.place is not None and node.place is not None and target.place != node.place:
+            yield Link(f"{target.name} of {done.target.title} is computed here", target.place)
     explanation = trouble.explanation
     if explanation is not None:
         for diagnosis, rival in explanation.rivals[:_MOST_NAMES]:

@@ -56,7 +56,7 @@ def _safetensors(path: Path) -> Any:
     try:
         from safetensors.torch import load_file
     except ImportError:
-        raise CannotCompare(f"{path} needs safetensors: pip install 'sleuth[onnx]'") from None
+        raise CannotCompare(f"{path} needs safetensors: pip install 'sleuth-ml[onnx]'") from None
     try:
         return load_file(str(path))
     except Exception:  # its own error, which it does not export

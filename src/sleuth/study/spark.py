@@ -91,7 +91,7 @@ def _literally(path: str) -> str:
 
 def _check_installed() -> None:
     if find_spec("pyspark") is None:
-        raise NoEngine("Spark needs pip install 'sleuth[spark]'")
+        raise NoEngine("Spark needs pip install 'sleuth-ml[spark]'")
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=os.path.join(home, "bin")) if home else shutil.which("java")
     if java is None:

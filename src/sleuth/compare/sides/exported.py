@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 from torch.export.graph_signature import ConstantArgument, InputKind
 
-from sleuth.compare.reference import Reference, as_array, as_tensor
+from sleuth.compare.reference import Reference, as_array, as_tensor, module_of
 from sleuth.compare.side import CannotCompare
 from sleuth.compare.sides.quietly import quietly
 from sleuth.compare.sides.torch_ import TorchSide, precision_of
@@ -33,7 +32,7 @@ class ExportedSide(TorchSide):
         self.program = program
         self.title = title or self.path or "the exported program"
         self.runtime = f"PyTorch {torch.__version__}, exported program"
-        self.model = _module(program)
+        self.model = module_of(program)
         self.precision = precision_of(self.model)
         self.inputs = inputs_of_program(program)
         self.example = _example(program)
@@ -103,12 +102,6 @@ def inputs_of_program(program: torch.export.ExportedProgram) -> tuple[Input, ...
         for name in wanted
         if isinstance(name, str) and isinstance(fakes.get(name), torch.Tensor)
     )
-
-
-def _module(program: torch.export.ExportedProgram) -> nn.Module:
-    module: Any = program.module(check_guards=False)
-    assert isinstance(module, nn.Module)
-    return module
 
 
 def _example(program: torch.export.ExportedProgram) -> tuple[Array, ...] | None:

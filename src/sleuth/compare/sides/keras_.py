@@ -72,9 +72,11 @@ def require_keras() -> None:
     try:
         version = importlib.metadata.version("keras")
     except importlib.metadata.PackageNotFoundError:
-        raise CannotCompare("this is a Keras model, and Keras is not installed: pip install 'sleuth[keras]'") from None
+        raise CannotCompare(
+            "this is a Keras model, and Keras is not installed: pip install 'sleuth-ml[keras]'"
+        ) from None
     if int(version.partition(".")[0]) < 3:
-        raise CannotCompare(f"Keras {version} is too old to compare, it takes Keras 3: pip install 'sleuth[keras]'")
+        raise CannotCompare(f"Keras {version} is too old to compare, it takes Keras 3: pip install 'sleuth-ml[keras]'")
 
 
 def _here_on_torch(path: Path, trust: bool, title: str) -> Side:
@@ -127,7 +129,7 @@ def _chosen_backend(asked: str | None) -> str:
         if asked not in BACKENDS:
             raise CannotCompare(f"Keras has no backend {asked!r}: it runs on {', '.join(BACKENDS)}")
         if importlib.util.find_spec(asked) is None:
-            raise CannotCompare(f"the {asked} backend of Keras needs {asked}: pip install 'sleuth[{asked}]'")
+            raise CannotCompare(f"the {asked} backend of Keras needs {asked}: pip install 'sleuth-ml[{asked}]'")
         return asked
     wished = [_active_backend(), os.environ.get("KERAS_BACKEND"), _in_settings_file(), *BACKENDS]
     return next(one for one in wished if one in BACKENDS and importlib.util.find_spec(one) is not None)

@@ -15,7 +15,7 @@ try:
     import onnx  # noqa: F401
     import onnxruntime
 except ImportError as missing:
-    raise CannotCompare(f"an ONNX model needs {missing.name or 'onnxruntime'}: pip install 'sleuth[onnx]'") from None
+    raise CannotCompare(f"an ONNX model needs {missing.name or 'onnxruntime'}: pip install 'sleuth-ml[onnx]'") from None
 
 from sleuth.compare.origins import Origin
 from sleuth.compare.reference import Reference, place_in

@@ -17,6 +17,6 @@ class SavedModelSide(RemoteSide):
             raise CannotCompare(f"{folder} is no SavedModel: it has no saved_model.pb")
         if importlib.util.find_spec("tensorflow") is None:
             raise CannotCompare(
-                f"{folder} is a SavedModel, and TensorFlow is not installed: pip install 'sleuth[tensorflow]'"
+                f"{folder} is a SavedModel, and TensorFlow is not installed: pip install 'sleuth-ml[tensorflow]'"
             )
         super().__init__("savedmodel", folder, title=title)

@@ -41,6 +41,6 @@ def variant(side: Side, name: str, batch: Batch) -> Side:
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("sleuth"):
             raise
-        raise CannotCompare(f"--as {name} needs {missing.name}: pip install 'sleuth[onnx]'") from None
+        raise CannotCompare(f"--as {name} needs {missing.name}: pip install 'sleuth-ml[onnx]'") from None
     made: Side = maker.made(side, batch, **told)
     return made

@@ -41,7 +41,7 @@ def exported(side: Side, batch: Batch) -> OnnxSide:
         raise CannotCompare(f"{side.title} is no PyTorch module: it cannot be exported to ONNX")
     for package in _NEEDED:
         if importlib.util.find_spec(package) is None:
-            raise CannotCompare(f"an export to ONNX needs {package}: pip install 'sleuth[onnx]'")
+            raise CannotCompare(f"an export to ONNX needs {package}: pip install 'sleuth-ml[onnx]'")
     from sleuth.compare.sides.onnx_ import OnnxSide
 
     folder = tempfile.TemporaryDirectory(prefix="sleuth-onnx-")

@@ -13,6 +13,7 @@ import numpy as np
 from sleuth.compare.values import Array, in_float64
 from sleuth.compare.weights.changes import Change, arranged, changes, changes_of_joined
 from sleuth.compare.weights.cutting import Cut, pieces
+from sleuth.compare.weights.folding import Fold, folds
 from sleuth.compare.weights.regrouping import regroupings
 from sleuth.compare.weights.rounding import rounding
 
@@ -23,27 +24,31 @@ _MOST_PARTS = 4
 @dataclass(frozen=True, slots=True)
 class Match:
     """An array of the second file made of one or more of the first, joined along the first axis or added up, or of a
-    piece of one. `parts`: what is done to each before they are joined along the axis that `cut` names."""
+    piece of one. `parts`: what is done to each before they are joined along the axis that `cut` names. `fold`: it is
+    weight or bias of a layer with its normalisation folded in."""
 
     name: str
     sources: tuple[str, ...]
     change: Change
-    how: Literal["same", "rounded", "joined", "added", "cut", "differs"]
+    how: Literal["same", "rounded", "joined", "added", "cut", "folded", "differs"]
     off: float = 0.0
     cut: Cut | None = None
     parts: tuple[Change, ...] = ()
+    fold: Fold | None = None
 
 
 @dataclass(slots=True)
 class Matching:
     """`missing` are arrays of the first file that the second has no use for, `extra` those it has of its own.
 
-    `counters` are of the second, too, but no weights: they count batches and change nothing that is computed."""
+    `counters` are of the second, too, but no weights: they count batches and change nothing that is computed.
+    `unfolded`: layers of the first that the second keeps apart from their normalisations, which nothing can make."""
 
     matches: list[Match] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     extra: list[str] = field(default_factory=list)
     counters: list[str] = field(default_factory=list)
+    unfolded: list[Fold] = field(default_factory=list)
 
     @property
     def same(self) -> bool:
@@ -54,17 +59,20 @@ def match(first: Mapping[str, Array], second: Mapping[str, Array]) -> Matching:
     """By numbers where they tell; by name and order where many arrays hold the same numbers, or other ones."""
     table = _Table(first, second)
     table.by_numbers()
+    table.by_folding()
     table.by_composition()
     table.by_cutting()
     table.by_sharing()
     table.by_name()
     found = sorted(table.found.values(), key=lambda one: list(second).index(one.name))
-    extra = [name for name in second if name not in table.found]
+    apart = {name for fold in table.unfolded for name in fold.sources}
+    extra = [name for name in second if name not in table.found and name not in apart]
     return Matching(
         found,
         [name for name in table.unused() if not _counts(name)],
         [name for name in extra if not _counts(name)],
         [name for name in extra if _counts(name)],
+        table.unfolded,
     )
 
 
@@ -79,6 +87,7 @@ class _Table:
         self._second = {name: in_float64(array) for name, array in second.items()}
         self._names = {name: place for place, name in enumerate(first)}
         self.found: dict[str, Match] = {}
+        self.unfolded: list[Fold] = []
         self._used: set[str] = set()
 
     def by_numbers(self) -> None:
@@ -97,6 +106,28 @@ class _Table:
                     )
                 )
 
+    def by_folding(self) -> None:
+        """Batch normalisation that one of the two has folded into the layer before."""
+        for fold in list(folds(self._first, self._open(), self._left(), self._left(constant=True), _numbers_alike)):
+            for name, change in ((fold.folded_weight, fold.change), (fold.folded_bias, Change())):
+                self._take(Match(name, fold.sources, change, "folded", fold.off, fold=fold))
+        for fold in folds(self._second, list(self._left()), self._open_arrays(), self._first, _numbers_alike):
+            self.unfolded.append(fold)
+            self._used.update((fold.folded_weight, fold.folded_bias))
+            for name in fold.sources:
+                self.found.pop(name, None)
+
+    def _left(self, constant: bool = False) -> dict[str, Array]:
+        """Of the second file; with those, if wanted, that any zeros or ones would have matched."""
+        return {
+            name: array
+            for name, array in self._second.items()
+            if name not in self.found or (constant and _constant(array))
+        }
+
+    def _open_arrays(self) -> dict[str, Array]:
+        return {name: self._first[name] for name in self._open()}
+
     def by_composition(self) -> None:
         """A fused projection is joined of several; the one bias of Keras's LSTM is the sum of PyTorch's two."""
         for name, array in self._second.items():
@@ -106,8 +137,8 @@ class _Table:
     def by_cutting(self) -> None:
         """What the first file keeps fused and the second apart."""
         for source in self._open():
-            left = {name: array for name, array in self._second.items() if name not in self.found}
-            for name, cut, piece in pieces(self._first[source], left, lambda one, other: _alike("", one, "", other)):
+            left = self._left()
+            for name, cut, piece in pieces(self._first[source], left, _numbers_alike):
                 self._take(Match(name, (source,), piece.change, "cut", piece.off, cut))
 
     def by_sharing(self) -> None:
@@ -128,7 +159,7 @@ class _Table:
 
     def by_name(self) -> None:
         """What is left has other numbers: those of the same size with the most similar names belong together."""
-        left = [name for name in self._second if name not in self.found]
+        left = list(self._left())
         pairs = sorted(
             (
                 (_likeness(source, name), source, name)
@@ -166,8 +197,7 @@ class _Table:
 
     def _joined(self, name: str, array: Array) -> Match | None:
         """Of arrays anywhere in the first file, each in a layout of its own."""
-        left = {source: self._first[source] for source in self._open()}
-        found = pieces(array, left, lambda piece, source: _alike("", source, "", piece), keep_axis=True)
+        found = pieces(array, self._open_arrays(), lambda piece, source: _numbers_alike(source, piece), keep_axis=True)
         if not found:
             return None
         sources, cuts, parts = zip(*found, strict=True)
@@ -202,6 +232,10 @@ def _alike(source: str, ours: Array, name: str, theirs: Array, more: Iterable[Ch
             if off <= rounded:
                 return Match(name, (source,), change, "same" if off <= 1e-7 else "rounded", off)
     return None
+
+
+def _numbers_alike(ours: Array, theirs: Array) -> Match | None:
+    return _alike("", ours, "", theirs)
 
 
 def _same_numbers(ours: Array, theirs: Array, apart: float) -> bool:

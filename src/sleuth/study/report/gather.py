@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from importlib.metadata import version
 from typing import Any
 
+from sleuth import __version__
 from sleuth.study import engine
 from sleuth.study.analyses import Skipped, load_analysis, names_for, run
 from sleuth.study.corpus import Corpus
@@ -58,7 +58,7 @@ def gather(asked: Asked, tell: Tell = lambda done, total: None) -> Report:
     return Report(
         title=asked.study.title if asked.study else _title(known),
         subtitle=_subtitle(known),
-        made=f"Made by Sleuth {version('sleuth')} on {datetime.now(timezone.utc):%Y-%m-%d at %H:%M} UTC",
+        made=f"Made by Sleuth {__version__} on {datetime.now(timezone.utc):%Y-%m-%d at %H:%M} UTC",
         headline=_headline(known, skipped),
         funnel=known.lineage.funnel,
         method=method(known),

@@ -25,13 +25,13 @@ def markdown(report: Report, folder: str) -> tuple[str, dict[str, str]]:
     """The text, and the pictures by file name; the text looks for them in `folder`."""
     pictures: dict[str, str] = {}
     parts = [f"# {_plain(report.title)}", _plain(report.subtitle), *_summary(report)]
-    parts += _funnel(report.funnel, folder, pictures)
-    parts += ["## Method", *(part for passage in report.method for part in _passage(passage))]
     parts.append("## Results")
     for title, members in grouped(report.results):
         parts.append(f"### {_plain(title)}")
         parts += [part for result in members for part in _result(result, folder, pictures)]
     parts += _threats(report)
+    parts += _funnel(report.funnel, folder, pictures)
+    parts += ["## Method", *(part for passage in report.method for part in _passage(passage))]
     if report.not_run:
         rows = [(item.title, f"`{item.name}`", item.why) for item in report.not_run]
         parts += ["## Analyses that could not be run", table(("analysis", "name", "why not"), rows)]

@@ -18,7 +18,7 @@ from sleuth.study.report.numbers import MISSING, count
 from sleuth.study.result import Result
 from sleuth.study.schemes import ROLES, role_of
 
-_PACKAGES = ("sleuth", "duckdb", "ibis-framework", "pyarrow", "scipy", "pyspark")
+_PACKAGES = ("sleuth-ml", "duckdb", "ibis-framework", "pyarrow", "scipy", "pyspark")
 
 
 def method(known: Known) -> tuple[Passage, ...]:

@@ -55,13 +55,13 @@ def html(report: Report, progress: Callable[[int, int], None] = lambda done, tot
 
 
 def _sections(report: Report, progress: Callable[[int, int], None]) -> list[tuple[str, str, str]]:
-    """Identifier, title and content of each part that has something to say."""
+    """Identifier, title and content of each part that has something to say: what came out, then how."""
     parts = [
         ("summary", "In short", _summary(report)),
-        ("funnel", "How the posts were selected", funnel_section(report.funnel)),
-        ("method", "Method", "".join(_passage(passage) for passage in report.method)),
         ("results", "Results", _results(report, progress)),
         ("threats", "Threats to validity", _threats(report.threats)),
+        ("funnel", "How the posts were selected", funnel_section(report.funnel)),
+        ("method", "Method", "".join(_passage(passage) for passage in report.method)),
         ("not-run", "Analyses that could not be run", _not_run(report)),
     ]
     return [part for part in parts if part[2]]
