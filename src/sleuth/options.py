@@ -89,6 +89,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """The arguments every command that gives a report takes."""
     group = parser.add_argument_group("the report")
     group.add_argument("--format", choices=FORMATS, help="how to write it (default: terminal)")
+    group.add_argument("-q", "--quiet", action="store_true", help="nothing but the report, and what went wrong")
     group.add_argument("--output", metavar="FILE", help="write it to a file; - is standard output")
     group.add_argument(
         "--ignore",

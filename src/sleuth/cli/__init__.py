@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+import sleuth
 from sleuth.cli.refusal import Refusal
 
 TYPE_CHECKING = False
@@ -17,53 +18,23 @@ if TYPE_CHECKING:
         """What a module of this package that is a command holds. Its own imports are light: `--help` loads them all."""
 
         SUMMARY: str
+        EXAMPLE: str
 
         def add_arguments(self, parser: ArgumentParser) -> None: ...
 
         def execute(self, args: Namespace) -> int: ...
 
 
-COMMANDS = (
-    "check",
-    "dry",
-    "run",
-    "replay",
-    "report",
-    "view",
-    "compare",
-    "explain",
-    "ask",
-    "study",
-    "lsp",
-    "completion",
-)
+# The commands by the moment at which one needs them.
+GROUPS = {
+    "before it runs": ("check", "dry", "lsp"),
+    "while it runs": ("run", "view"),
+    "afterwards": ("report", "replay", "compare"),
+    "about problems, and about Sleuth": ("ask", "explain", "study", "completion"),
+}
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 CANNOT = 2
 INTERRUPTED = 130
-
-_HELP = """\
-usage: sleuth COMMAND ...
-
-Finds out why a deep-learning program misbehaves, and shows the line.
-
-commands:
-{commands}
-
-options:
-  -h, --help     show this, or after a command the help of that command
-  --version      show the version
-
-examples:
-  sleuth check src                  read the code without running it: what is wrong, and how to mend it
-  sleuth dry train.py               rehearse a program without its GPU: what would crash, and whether it fits
-  sleuth run train.py --lr 3        run a program and say where its first NaN was born
-  sleuth compare net.py:Net net.onnx  does an export compute what the model does? Where do the two part?
-  sleuth ask error.log              which known problem an error, a log or a question describes
-  sleuth explain log-of-zero        what a diagnosis means and how to fix it
-  sleuth report                     the report of the last run, even if it was killed
-  sleuth view                       the findings and curves of the last run in the browser, also while it runs
-
-exit status: 0 nothing found, 1 something found, 2 Sleuth could not do its job
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,9 +58,9 @@ def load(command: str) -> Command:
 def _dispatch(words: list[str]) -> int:
     first = words[0] if words else "--help"
     if first in ("-h", "--help"):
-        return _print(_HELP.format(commands="\n".join(f"  {name:<14} {load(name).SUMMARY}" for name in COMMANDS)))
+        return _print_overview()
     if first == "--version":
-        return _print(f"sleuth {_version()}\n")
+        return _print(f"sleuth {sleuth.__version__}\n")
     if first not in COMMANDS:
         raise Refusal(_no_such_command(first))
     from sleuth.cli.parser import parser_of
@@ -99,7 +70,18 @@ def _dispatch(words: list[str]) -> int:
         args = parser_of(first, command).parse_args(words[1:])
     except SystemExit as stop:
         return int(stop.code or 0)
+    if getattr(args, "quiet", False):
+        from sleuth.cli import streams
+
+        streams.hush()
     return command.execute(args)
+
+
+def _print_overview() -> int:
+    from sleuth.cli import streams
+    from sleuth.cli.overview import overview
+
+    return _print(overview(GROUPS, load, streams.width()))
 
 
 def _print(text: str) -> int:
@@ -107,15 +89,6 @@ def _print(text: str) -> int:
 
     streams.show(text)
     return 0
-
-
-def _version() -> str:
-    from importlib import metadata
-
-    try:
-        return metadata.version("sleuth")
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
 
 
 def _no_such_command(word: str) -> str:

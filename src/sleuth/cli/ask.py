@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SUMMARY = "which known problem an error, a log or a question describes, and what to run next"
+EXAMPLE = "sleuth ask error.log"
 
 _EXAMPLES = """\
 examples:

@@ -7,7 +7,7 @@ import textwrap
 from typing import Any
 
 from sleuth.triage import Answer, Diagnosis, Step
-from sleuth.triage.next_steps import NOTEBOOK, SCRIPT
+from sleuth.triage.starting import NOTEBOOK, SCRIPT
 
 _KINDS = {
     "implementation": "a question of how to build something",
@@ -25,6 +25,10 @@ _NOTHING_FITS = {
     "lists what the handbook explains.",
     "installation": "No diagnosis fits: this is about what is installed rather than about a program.",
 }
+_OFF_TOPIC = (
+    "This does not seem to be about a deep-learning program, and Sleuth knows nothing else. If it is, name the "
+    "framework or paste the error."
+)
 _NOTHING_FITS_OTHERWISE = "No diagnosis fits what the text says. With the error message or more of the log it may."
 _SURE = {"certain": "certain", "likely": "likely", "hint": "possible"}
 _LEAST_SHOWN = 0.1
@@ -53,6 +57,8 @@ def _data(answer: Answer) -> dict[str, Any]:
             "why": signature.why,
             "certainty": signature.certainty,
         }
+    if answer.off_topic:
+        data["off_topic"] = True
     if answer.place is not None:
         data["place"] = {"path": answer.place.path, "line": answer.place.line}
     return data
@@ -71,6 +77,8 @@ def _diagnosis_data(diagnosis: Diagnosis) -> dict[str, Any]:
 
 def as_text(answer: Answer, *, colour: bool, width: int) -> str:
     ink = _Ink(colour, max(_NARROWEST, width))
+    if answer.off_topic:
+        return "\n".join(ink.wrapped(_OFF_TOPIC, 0))
     blocks = [_kind(answer, ink), _recognised(answer, ink), _diagnoses(answer, ink), _next(answer, ink)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -89,10 +97,10 @@ class _Ink:
         return self.styled(text, "1")
 
     def dim(self, text: str) -> str:
-        return self.styled(text, "2")
+        return self.styled(text, "38;5;243")
 
     def name(self, text: str) -> str:
-        return self.styled(text, "36")
+        return self.styled(text, "38;5;31")
 
     def wrapped(self, text: str, indent: int) -> list[str]:
         """The text made safe to show, and folded."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sleuth.source.ignoring import Patterns
 
 SUMMARY = "read the source without running it: find the bug, show the line, and mend it where that is mechanical"
+EXAMPLE = "sleuth check src"
 
 _EXAMPLES = """\
 examples:
@@ -32,8 +33,8 @@ examples:
 
 A comment `# sleuth: ignore[name]` on its line silences a finding. Settings: [tool.sleuth.check] in pyproject.toml.
 
-exit status: 0 nothing found; 1 errors or warnings found (with --fix: left); 2 Sleuth could not do its job.
-A file that is not valid Python is named on standard error and passed by; that alone is no reason for 1 or 2.
+exit status: 0 nothing found; 1 errors or warnings found (with --fix: left); 2 Sleuth could not do its job,
+or a file that you named is not valid Python. One that lies in a folder is told of and passed by.
 """
 
 
@@ -188,7 +189,7 @@ def _watch(plan: Plan, telling: Telling) -> int:
 
     def found() -> tuple[str, ...]:
         try:
-            return files.discover(plan.paths, plan.exclude, also_named=plan.exclude_named)
+            return files.survey(plan.paths, plan.exclude, also_named=plan.exclude_named).files
         except files.NoSuchPath:
             # An editor may put a new file in the place of the old one just now.
             return ()
@@ -208,7 +209,7 @@ def _watch(plan: Plan, telling: Telling) -> int:
             streams.clear_screen()
             telling.say_problems(outcome)
             status = telling.report(outcome)
-            streams.complain(f"watching {len(outcome.files):,} file{'s' * (len(outcome.files) != 1)}; Ctrl-C ends this")
+            streams.note(f"watching {len(outcome.files):,} file{'s' * (len(outcome.files) != 1)}; Ctrl-C ends this")
     except KeyboardInterrupt:
         return status
     return status

@@ -8,6 +8,7 @@ from collections import Counter
 from sleuth.cli import files, streams
 from sleuth.cli.outlet import Outlet
 from sleuth.findings import Finding, Report, exit_status
+from sleuth.program import shown_path
 from sleuth.report import Aside, edits, wording
 from sleuth.source.baseline import Baseline
 from sleuth.source.checkup import Outcome, Plan
@@ -15,6 +16,8 @@ from sleuth.source.documents import Document
 from sleuth.source.mending import CannotWrite, save
 
 CANNOT = 2
+# How much of what was left out is named in the last line.
+_NAMED = 3
 
 
 class Telling:
@@ -34,14 +37,14 @@ class Telling:
 
     def report(self, outcome: Outcome) -> int:
         """Write what was mended, tell what is left, and give the exit status."""
-        could_not = self._write(outcome) or (outcome.failed and not exit_status(outcome.left))
+        could_not = self._write(outcome) or outcome.unread_named or (outcome.failed and not exit_status(outcome.left))
         closing = self._closing(outcome)
         counts = _counted(outcome.left) if self._statistics else None
         program = " ".join(self._plan.paths) if self._plan.text is None else self._plan.text.name
         report = Report("check", program, outcome.left, CANNOT if could_not else exit_status(outcome.left))
         for_people = self._outlet.format in ("terminal", "concise")
         if for_people and not outcome.left and self._outlet.path is None:
-            streams.complain(closing)
+            streams.note(closing)
         elif for_people and counts is not None:
             self._outlet.write("\n".join((*_table(counts, outcome.left), closing)))
         else:
@@ -55,7 +58,7 @@ class Telling:
         changes = "".join(_patch(outcome.before[path], outcome.after[path]) for path in outcome.after)
         if changes:
             self._outlet.write(terminal.diff(changes, colour=self._outlet.colour))
-        streams.complain(
+        streams.note(
             f"{_many(len(outcome.made), 'finding')} would be fixed, {_many(len(outcome.left), 'finding')} left"
         )
         return exit_status(outcome.findings)
@@ -65,7 +68,7 @@ class Telling:
         from sleuth.source.documents import Lines
 
         files.write(path, baseline.with_findings(outcome.everything, outcome.files, Lines()), "the baseline")
-        streams.complain(f"{_many(len(outcome.everything), 'finding')} written to {path}")
+        streams.note(f"{_many(len(outcome.everything), 'finding')} written to {path}")
         return 0
 
     def _write(self, outcome: Outcome) -> bool:
@@ -92,7 +95,7 @@ class Telling:
         """`2 errors, 1 warning, 0 notes in 12 files; 3 fixed; 4 hints (--hints)`"""
         what = wording.summary(outcome.left) if outcome.left else "nothing found"
         safe, others = _fixable(outcome.left)
-        parts = [f"{what} in {_many(len(outcome.files), 'file')}"]
+        parts = [f"{what} in {_many(len(outcome.files) - outcome.unread, 'file')}"]
         parts += [f"{len(outcome.made):,} fixed"] * bool(outcome.made)
         if safe and not self._plan.mend:
             parts.append(f"{safe:,} can be fixed with --fix")
@@ -101,6 +104,7 @@ class Telling:
         parts += [f"{_many(outcome.hints, 'hint')} not shown (--hints)"] * bool(outcome.hints)
         parts += [f"{outcome.known:,} known from the baseline"] * bool(outcome.known)
         parts += [f"{_many(outcome.unread, 'file')} could not be read"] * bool(outcome.unread)
+        parts += [f"left out by .gitignore: {_few(outcome.left_out)}"] * bool(outcome.left_out)
         return "; ".join(parts)
 
 
@@ -143,3 +147,9 @@ def _patch(before: Document, after: Document) -> str:
 
 def _many(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def _few(paths: tuple[str, ...]) -> str:
+    """The first few, as they are called from here."""
+    shown = [wording.posix(shown_path(path)) for path in paths[:_NAMED]]
+    return ", ".join([*shown, f"and {len(paths) - _NAMED:,} more"] if len(paths) > _NAMED else shown)

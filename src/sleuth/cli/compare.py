@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sleuth.findings import Finding
 
 SUMMARY = "compare a model with its port, its export or its deployments: do they agree, and where do they part first?"
+EXAMPLE = "sleuth compare net.py:Net net.onnx"
 
 _USAGE = """\
 sleuth compare [options] A B
@@ -80,7 +81,7 @@ def execute(args: Namespace) -> int:
         import torch  # noqa: F401
     except ModuleNotFoundError:
         raise Refusal(
-            "this needs PyTorch and NumPy, which are not installed here: pip install 'sleuth[onnx]'"
+            "this needs PyTorch and NumPy, which are not installed here: pip install 'sleuth-ml[onnx]'"
         ) from None
     from sleuth.compare.side import CannotCompare
 
@@ -154,7 +155,7 @@ def _wishes(args: Namespace, progress: Progress) -> Wishes:
         backend=args.backend,
         train=args.train,
         progress=progress,
-        told=lambda name: streams.complain(f"comparing with {name} ..."),
+        told=lambda name: streams.note(f"comparing with {name} ..."),
     )
 
 

@@ -8,12 +8,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SUMMARY = "print a completion script for your shell"
+EXAMPLE = "sleuth completion bash"
+
+SHELLS = ("bash", "zsh", "tcsh", "fish", "powershell")
 
 _EXAMPLES = """\
 examples:
   bash   sleuth completion bash > ~/.local/share/bash-completion/completions/sleuth
   zsh    sleuth completion zsh > ~/.zfunc/_sleuth        with ~/.zfunc in fpath, before compinit
   tcsh   sleuth completion tcsh > ~/.sleuth.tcsh         and source it in ~/.tcshrc
+  fish   sleuth completion fish > ~/.config/fish/completions/sleuth.fish
+  PowerShell   sleuth completion powershell >> $PROFILE
 """
 
 _A_FILE = ("program", "output", "export", "paths", "baseline", "stdin_filename")
@@ -36,12 +41,10 @@ _NAMES_IN_STUDY = {
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
-    parser.add_argument("shell", choices=("bash", "zsh", "tcsh"), metavar="bash|zsh|tcsh", help="the shell you use")
+    parser.add_argument("shell", choices=SHELLS, metavar="|".join(SHELLS), help="the shell you use")
 
 
 def execute(args: Namespace) -> int:
-    import shtab
-
     from sleuth.cli import streams
     from sleuth.cli.parser import whole_parser
 
@@ -51,8 +54,22 @@ def execute(args: Namespace) -> int:
             _complete_in_study(action)
         else:
             _complete(action)
-    streams.show(shtab.complete(parser, shell=args.shell) + "\n")
+    streams.show(_script(parser, args.shell) + "\n")
     return 0
+
+
+def _script(parser: ArgumentParser, shell: str) -> str:
+    if shell == "fish":
+        from sleuth.cli import completion_fish
+
+        return completion_fish.script(parser)
+    if shell == "powershell":
+        from sleuth.cli import completion_powershell
+
+        return completion_powershell.script(parser)
+    import shtab
+
+    return str(shtab.complete(parser, shell=shell))
 
 
 def _actions(parser: ArgumentParser, command: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Action]]:

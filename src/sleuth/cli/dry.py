@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from sleuth.cli.refusal import Refusal
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from sleuth.dry.scenario import Scenario
 
 SUMMARY = "rehearse a program without its GPU, in seconds: what would crash, and how much memory it would need"
+EXAMPLE = "sleuth dry train.py"
 
 _USAGE = """\
 sleuth dry [options] SCRIPT [ARGUMENTS ...]
@@ -52,7 +54,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="compute for real, or shapes only (default: real where that is affordable)",
     )
     parser.add_argument("--ranks", type=int, default=None, metavar="N", help="be one of so many processes")
-    parser.add_argument("--seconds", type=float, default=None, metavar="S", help="the most one rehearsal may take (60)")
+    parser.add_argument(
+        "--seconds", type=float, default=None, metavar="S", help="how long one may compute or wait (60)"
+    )
     parser.add_argument("--no-corners", dest="corners", action="store_false", default=None, help="only the plain run")
     parser.add_argument("--show-output", action="store_true", default=None, help="show what the program prints, too")
     parser.add_argument(
@@ -64,7 +68,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(args: Namespace) -> int:
     from sleuth import options, program
-    from sleuth.cli import CANNOT, streams
+    from sleuth.cli import streams
     from sleuth.cli.dry_told import facts, lines
     from sleuth.cli.outlet import Outlet
     from sleuth.report import Aside
@@ -89,7 +93,11 @@ def execute(args: Namespace) -> int:
     if broken is not None:
         streams.complain("something inside Sleuth failed: " + _last_line(broken.notes["broken"]["what"]))
     # A report that another program reads is alone on standard output.
-    say = streams.remark if outlet.format != "terminal" else lambda text: streams.show(text + "\n")
+    beside = sys.stdout if outlet.format == "terminal" else sys.stderr
+
+    def say(text: str) -> None:
+        streams.show(text + "\n", beside)
+
     more = facts(done)
     if args.largest_batch:
         more["largest_batch"] = _largest_batch(done, say)
@@ -98,8 +106,7 @@ def execute(args: Namespace) -> int:
     for line in lines(done):
         streams.remark(line)
     outlet.publish(done.report, Aside(more={"rehearsal": more}))
-    held = done.plain.how in ("ended", "raised") or done.report.findings
-    return done.report.exit if held else CANNOT
+    return done.report.exit
 
 
 def _scenario(args: Namespace) -> Scenario:
@@ -135,19 +142,29 @@ def _scenario(args: Namespace) -> Scenario:
 
 
 def _rehearsed(scenario: Scenario, args: Namespace, ignore: frozenset[str]) -> Rehearsal:
-    import sys
+    import gc
     import warnings
 
     from sleuth.cli import streams
 
-    streams.complain(f"rehearsing {scenario.target} ...")
+    streams.note(f"rehearsing {scenario.target} ...")
     try:
         with warnings.catch_warnings():
             import torch  # noqa: F401  here, once: every rehearsal starts from this process
     except ModuleNotFoundError:
-        raise Refusal("this needs PyTorch, which is not installed here: pip install 'sleuth[torch]'") from None
-    from sleuth.dry.rehearsal import rehearse
+        raise Refusal("this needs PyTorch, which is not installed here: pip install 'sleuth-ml[torch]'") from None
+    from sleuth.frameworks import torch_private
 
+    too_old = torch_private.too_old()
+    if too_old is not None:
+        raise Refusal(too_old)
+    for remark in torch_private.remarks("dry"):
+        streams.note(remark)
+    from sleuth.dry.rehearsal import prepare, rehearse
+
+    prepare()
+    # What is here now stays to the end: neither a rehearsal nor this process on its way out need go through it again.
+    gc.freeze()
     return rehearse(
         scenario,
         numbers=args.numbers or "auto",

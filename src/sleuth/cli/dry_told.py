@@ -34,16 +34,16 @@ def facts(done: Rehearsal) -> dict[str, Any]:
         "card_bytes": scenario.card_bytes,
         "acts": plain.acts,
         "corners": list(done.corners),
+        "corners_left_out": done.left_out,
         "assumptions": [{"place": place_to_json(a.place), "what": a.what, "times": a.times} for a in plain.assumptions],
         "kept_off": [{"act": act, "what": what} for act, what in plain.kept_off],
         "memory": plain.notes.get("memory"),
+        "last_words": plain.last_words,
     }
 
 
 def lines(done: Rehearsal) -> list[str]:
     """The lines, the first the most important."""
-    from sleuth.dry import corners
-
     plain, scenario = done.plain, done.scenario
     numbers = "real numbers" if scenario.numbers == "real" else "fake tensors (shapes, no numbers)"
     cards = {0: "without a card"}.get(scenario.cards, f"{scenario.cards} x {scenario.device}")
@@ -55,14 +55,23 @@ def lines(done: Rehearsal) -> list[str]:
     ]
     if plain.how in ("cannot go on", "out of time"):
         told.append(f"  it ends here: {_end(plain)}")
+    told += [f"    | {line}" for line in plain.last_words]
     if done.corners:
-        told.append("  and " + "; ".join(corners.module(name).TITLE for name in done.corners))
+        told.append("  and " + "; ".join(map(_title, done.corners)))
+    if done.left_out:
+        told.append("  not tried, it takes too long: " + "; ".join(map(_title, done.left_out)))
     memory = plain.notes.get("memory")
     if memory is not None:
         told += _memory(memory, scenario.card_bytes)
     told += _listed("assumed", [_assumption(one) for one in plain.assumptions])
     told += _listed("kept off", [f"{act} {what}" for act, what in plain.kept_off])
     return told
+
+
+def _title(corner: str) -> str:
+    from sleuth.dry import corners
+
+    return str(corners.module(corner).TITLE)
 
 
 def _end(outcome: Outcome) -> str:

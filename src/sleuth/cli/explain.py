@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sleuth.handbook import Page
 
 SUMMARY = "what a diagnosis means, why it happens and how to fix it; or the list of them all"
+EXAMPLE = "sleuth explain log-of-zero"
 
 FILTERS = ("kind", "root_cause", "stage", "effect", "engine")
 ENGINES = ("source", "dry", "live", "graph", "data", "compare", "profile", "environment")
@@ -31,6 +32,7 @@ examples:
 def add_arguments(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("name", nargs="?", metavar="NAME", help="a diagnosis (default: list them all)")
+    parser.add_argument("--no-pager", action="store_true", help="write a long page to the terminal as it is")
     parser.add_argument(
         "--format",
         choices=("text", "json"),
@@ -47,10 +49,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 def execute(args: Namespace) -> int:
     wanted = _filters(args)
     if args.name is None:
-        return _show_list(_matching(wanted, args.search), args.format)
+        return _show_list(_matching(wanted, args.search), args.format, paged=not args.no_pager)
     if wanted or args.search:
         raise Refusal("filters and --search go with the list; leave them or the name out")
-    return _show_page(_meant(args.name), args.format)
+    return _show_page(_meant(args.name), args.format, paged=not args.no_pager)
 
 
 def _filters(args: Namespace) -> dict[str, str]:
@@ -112,7 +114,7 @@ def _meant(name: str) -> Page:
         return handbook.page(close[0])
 
 
-def _show_list(pages: list[Page], format: str) -> int:
+def _show_list(pages: list[Page], format: str, paged: bool) -> int:
     from sleuth.cli import streams
 
     if format == "json":
@@ -123,13 +125,20 @@ def _show_list(pages: list[Page], format: str) -> int:
     grouped: dict[str, list[Page]] = {}
     for page in sorted(pages, key=lambda page: (page.root_cause, page.name)):
         grouped.setdefault(page.root_cause, []).append(page)
-    if streams.wants_colour():
-        from sleuth.cli.handbook_view import print_list
-
-        print_list(grouped)
-    else:
-        streams.show(_plain_list(grouped))
+    _show(_drawn_list(grouped) if streams.wants_colour() else _plain_list(grouped), paged)
     return 0
+
+
+def _drawn_list(grouped: dict[str, list[Page]]) -> str:
+    from sleuth.cli.handbook_view import drawn_list
+
+    return drawn_list(grouped)
+
+
+def _show(text: str, paged: bool) -> None:
+    from sleuth.cli import pager, streams
+
+    pager.show(text) if paged else streams.show(text)
 
 
 def _plain_list(grouped: dict[str, list[Page]]) -> str:
@@ -140,18 +149,17 @@ def _plain_list(grouped: dict[str, list[Page]]) -> str:
     )
 
 
-def _show_page(page: Page, format: str) -> int:
+def _show_page(page: Page, format: str, paged: bool) -> int:
     from sleuth.cli import streams
 
     if format == "json":
         return _show_json({"schema": 1, **_metadata(page), "text": page.text})
     text = page.text if page.text.startswith("# ") else f"# {page.title}\n\n{page.text}"
     if streams.wants_colour():
-        from sleuth.cli.handbook_view import print_page
+        from sleuth.cli.handbook_view import drawn_page
 
-        print_page(page, text)
-    else:
-        streams.show(text)
+        text = drawn_page(page, text)
+    _show(text, paged)
     return 0
 
 

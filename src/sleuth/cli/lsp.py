@@ -9,13 +9,14 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 SUMMARY = "a language server: what `sleuth check` finds, in your editor"
+EXAMPLE = "sleuth lsp"
 
 _EXAMPLES = """\
 examples:
   sleuth lsp                    speak the language server protocol over standard input and output
   sleuth lsp --tcp 2087         over a port of this machine, for one editor that connects to 127.0.0.1:2087
 
-An editor starts it, not a person. It needs pip install 'sleuth[lsp]'.
+An editor starts it, not a person. It needs pip install 'sleuth-ml[lsp]'.
 
 exit status: 0 the editor said goodbye, 1 it left without, 2 Sleuth could not do its job
 """
@@ -54,4 +55,4 @@ def _ensure_installed() -> None:
         # Older versions have no such module.
         import pygls.lsp.server  # noqa: F401
     except ImportError:
-        raise Refusal("`sleuth lsp` needs pip install 'sleuth[lsp]'") from None
+        raise Refusal("`sleuth lsp` needs pip install 'sleuth-ml[lsp]'") from None

@@ -15,14 +15,15 @@ from sleuth.report import Aside
 class Outlet:
     """Settled before the program runs, as that may move to another folder, or change standard output."""
 
-    def __init__(self, options: Options, compact: bool = False) -> None:
+    def __init__(self, options: Options, compact: bool = False, stream: TextIO | None = None) -> None:
+        """`stream` is where a person reads it, standard output unless told."""
         self.format = options.format
         self.compact = compact
         self.path = None if options.output is None else os.path.abspath(options.output)
         self.root = Path.cwd()
-        self.colour = self.path is None and self.format == "terminal" and streams.wants_colour()
-        self.width = streams.width()
-        self.stream: TextIO | None = None
+        self.stream = stream if self.format == "terminal" else None
+        self.colour = self.path is None and self.format == "terminal" and streams.wants_colour(self.stream)
+        self.width = streams.width(self.stream)
         if options.output is not None:
             files.check_writable(str(options.output))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from sleuth.cli import COMMANDS, load, streams
+from sleuth.cli.overview import WIDEST, fitted
 from sleuth.cli.refusal import Refusal
 
 TYPE_CHECKING = False
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
 
     from sleuth.cli import Command
 
-_WIDEST = 100
 
-
-class _Layout(argparse.RawDescriptionHelpFormatter):
+class _Layout(argparse.HelpFormatter):
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=min(streams.width(), _WIDEST))
+        super().__init__(prog, max_help_position=28, width=min(streams.width(), WIDEST))
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return fitted(text, width)
 
 
 class CommandParser(argparse.ArgumentParser):

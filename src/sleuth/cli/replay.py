@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sleuth.options import Options
 
 SUMMARY = "re-create the step that failed: is it the data, the weights, the operation, compiled code, or chance?"
+EXAMPLE = "sleuth replay"
 
 _EXAMPLES = """\
 examples:
@@ -71,7 +72,7 @@ def execute(args: Namespace) -> int:
     except format.NotABundle as refusal:
         raise Refusal(str(refusal)) from None
     command = _command(bundle, args.program)
-    streams.complain(f"your program is run again for this, up to one training step: {command}  (in {command.folder})")
+    streams.note(f"your program is run again for this, up to one training step: {command}  (in {command.folder})")
     stage = Stage(
         bundle, command, seconds=args.time_limit, from_start=args.from_start, hear=_heard if args.verbose else None
     )
@@ -81,7 +82,7 @@ def execute(args: Namespace) -> int:
         raise Refusal(f"the step could not be re-created: {problem}{_hint(bundle, command)}") from None
     report = verdict.report(bundle, decided, command.folder, command.target)
     outlet.publish(report)
-    streams.complain(f"{decided.word}: {decided.because}")
+    streams.note(f"{decided.word}: {decided.because}")
     return report.exit
 
 
@@ -138,7 +139,7 @@ def _told(play: Callable[[Variation], Outcome]) -> Callable[[Variation], Outcome
 
     def told(variation: Variation) -> Outcome:
         outcome = play(variation)
-        streams.complain(f"{variation.name}: {outcome.said}  ({outcome.seconds:.1f} s)")
+        streams.note(f"{variation.name}: {outcome.said}  ({outcome.seconds:.1f} s)")
         return outcome
 
     return told

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sleuth.options import Options
 
 SUMMARY = "show the report of an earlier run, also of one that was killed"
+EXAMPLE = "sleuth report"
 
 _EXAMPLES = """\
 examples:
@@ -46,7 +47,7 @@ def execute(args: Namespace) -> int:
     except (LookupError, OSError, ValueError) as problem:
         raise Refusal(one_line(problem)) from None
     report = _without_ignored(story.report, chosen.ignore)
-    streams.complain(story.summary)
+    streams.note(story.summary)
     outlet.publish(report)
     return _status(report)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sleuth.options import Options
 
 SUMMARY = "run a program and watch it: say why it turns NaN or does not learn, and which line is to blame"
+EXAMPLE = "sleuth run train.py --lr 3"
 
 _USAGE = """\
 sleuth run [options] SCRIPT [ARGUMENTS ...]
@@ -23,6 +24,7 @@ examples:
   sleuth run train.py --lr 3                 all that follows the script belongs to the program
   sleuth run -m package.train --lr 3         the same for a module
   sleuth run --keep-going train.py           skip the poisoned update and train on
+  sleuth run train.py > log.txt              the program's output; the report is on stderr
   sleuth run --format json train.py          the report on stdout, what the program prints on stderr
   sleuth run --ignore log-of-zero train.py   silence a diagnosis
   sleuth run --experiments 0 train.py        never try a learning rate on a copy of the model
@@ -71,13 +73,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def execute(args: Namespace) -> int:
+    import sys
+
     from sleuth import options
     from sleuth.cli.outlet import Outlet
 
     target, *arguments = _words(args)
     chosen = options.resolve(args, "run")
-    outlet = Outlet(chosen)
-    return _watched(target, arguments, args.module, chosen, outlet).exit
+    # Standard output is the program's own.
+    outlet = Outlet(chosen, stream=sys.stdout if args.output == "-" else sys.stderr)
+    report = _watched(target, arguments, args, chosen, outlet)
+    from sleuth import live
+
+    live.say_if_it_trains_on()
+    return report.exit
 
 
 def _words(args: Namespace) -> list[str]:
@@ -90,11 +99,14 @@ def _words(args: Namespace) -> list[str]:
     return words
 
 
-def _watched(target: str, arguments: list[str], module: bool, chosen: Options, outlet: Outlet) -> Report:
+def _watched(target: str, arguments: list[str], args: Namespace, chosen: Options, outlet: Outlet) -> Report:
+    from dataclasses import asdict
+
     from sleuth import program
+    from sleuth.report import Aside
 
     try:
-        subject = program.find(target, arguments, module)
+        subject = program.find(target, arguments, args.module)
     except program.CannotRun as problem:
         raise Refusal(str(problem)) from None
     outlet.keep_stdout_for_the_report()
@@ -103,7 +115,7 @@ def _watched(target: str, arguments: list[str], module: bool, chosen: Options, o
     except ModuleNotFoundError as missing:
         if missing.name != "torch":
             raise
-        raise Refusal("this needs PyTorch, which is not installed here: pip install 'sleuth[torch]'") from None
+        raise Refusal("this needs PyTorch, which is not installed here: pip install 'sleuth-ml[torch]'") from None
     if chosen.tensorboard is not None and chosen.record is None:
         raise Refusal("--tensorboard takes its curves from the record: leave out --no-record")
     seconds = {} if chosen.experiments is None else {"experiments": chosen.experiments}
@@ -117,7 +129,8 @@ def _watched(target: str, arguments: list[str], module: bool, chosen: Options, o
             status=chosen.status,
             bundle=chosen.bundle,
             expect=chosen.expect,
-            publish=outlet.publish,
+            quiet=args.quiet,
+            publish=lambda report, seen: outlet.publish(report, Aside(more={"watched": asdict(seen)})),
             **seconds,
         )
     except (live.NoTensorBoard, live.CannotExpect) as problem:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 _WIDTH_WHEN_PIPED = 100
 # Prose in longer lines is hard to read, however wide the window is.
 _WIDEST = 120
+_hushed = False
 
 
 def wants_colour(stream: TextIO | None = None) -> bool:
@@ -24,14 +25,15 @@ def wants_colour(stream: TextIO | None = None) -> bool:
     return os.environ.get("TERM") != "dumb" and stream is not None and stream.isatty()
 
 
-def width() -> int:
+def width(stream: TextIO | None = None) -> int:
     """How many columns the terminal has. (shutil knows too, but importing it is a tenth of our whole start.)"""
     asked = os.environ.get("COLUMNS", "")
     if asked.isdigit() and int(asked) > 0:
         return int(asked)
     try:
-        return min(os.get_terminal_size().columns or _WIDTH_WHEN_PIPED, _WIDEST)
-    except OSError:
+        descriptor = 1 if stream is None else stream.fileno()
+        return min(os.get_terminal_size(descriptor).columns or _WIDTH_WHEN_PIPED, _WIDEST)
+    except (OSError, ValueError):
         return _WIDTH_WHEN_PIPED
 
 
@@ -57,9 +59,22 @@ def clear_screen() -> None:
         show("\x1b[2J\x1b[H")
 
 
+def hush() -> None:
+    """From now on only the report is shown, and what went wrong (`--quiet`)."""
+    global _hushed
+    _hushed = True
+
+
 def remark(line: str) -> None:
-    """A line on standard error, as it is."""
-    show(line + "\n", sys.stderr)
+    """A line on standard error, as it is, for those who did not ask for quiet."""
+    if not _hushed:
+        show(line + "\n", sys.stderr)
+
+
+def note(message: str) -> None:
+    """How it went, in one line on standard error, for those who did not ask for quiet."""
+    if not _hushed:
+        complain(message)
 
 
 def complain(message: str) -> None:

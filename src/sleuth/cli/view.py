@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sleuth.view.data import Run
 
 SUMMARY = "show a run in the browser: its findings and curves, while it trains and afterwards"
+EXAMPLE = "sleuth view"
 
 _EXAMPLES = """\
 examples:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from sleuth.amounts import in_bytes
-from sleuth.findings import Finding, Place
-from sleuth.report import frame
+from sleuth.findings import Finding
+from sleuth.report import frame, story_markup
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 1000, 320, 62, 12, 14, 30
 _LEAST = 1e-9
+# More of these side by side say no more than the first: that is folded away.
+_MOST_OFF = 4
 _STYLE = """
 .verdict { font-weight: 650; } .same { color: var(--k2); } .differs { color: var(--error); }
 svg { width: 100%; height: auto; display: block; }
@@ -24,38 +28,30 @@ svg text { font: 12px system-ui, sans-serif; fill: var(--soft); }
 svg .mark { fill: var(--error); font-weight: 600; }
 tr.off td { color: var(--error); } tr.first td { font-weight: 650; }
 code { font: .92em ui-monospace, Consolas, monospace; overflow-wrap: anywhere; }
-.finding b { font-weight: 650; } .finding ul { margin: .3rem 0 .3rem 1.1rem; padding: 0; }
+.story { background: var(--panel); --warning: var(--k4); --note: var(--k0); --good: var(--k2); }
+.steps table { table-layout: fixed; margin: 0; border-top: 0; }
+.steps th { white-space: normal; overflow-wrap: anywhere; }
+.steps th:first-child { width: 26%; } .steps th.number { width: 9%; } .steps th.number:last-child { width: 13%; }
+.steps details { background: var(--panel); border: 1px solid var(--line); border-top: 0; }
+.steps summary { padding: .35rem .7rem; color: var(--soft); cursor: pointer; font-size: .9rem; }
+.steps details table { border: 0; } .steps table:not(.head) th { padding-block: 0; line-height: 0; font-size: 0; }
 @media (max-width: 44rem) {
   td.name { flex: 1 0 100%; } td.name::before { content: none; } svg text { font-size: 22px; } }
 """
 
 
 def html(
-    title: str, comparisons: Sequence[dict[str, Any]], findings: Sequence[Finding], rows: Sequence[dict[str, Any]] = ()
+    title: str,
+    comparisons: Sequence[dict[str, Any]],
+    findings: Sequence[Finding],
+    rows: Sequence[dict[str, Any]] = (),
+    root: Path | None = None,
 ) -> str:
     """The whole page. `comparisons` are the engine's facts, `rows` the deployments of one model, where asked for."""
     parts = [_table(rows)] if rows else []
-    parts += [_findings(findings)]
+    parts += [story_markup.story(finding, root or Path.cwd()) for finding in findings]
     parts += [_comparison(one) for one in comparisons]
-    return frame.page(title, _STYLE, "\n".join(parts))
-
-
-def _findings(findings: Sequence[Finding]) -> str:
-    return "".join(_finding(one) for one in findings)
-
-
-def _finding(finding: Finding) -> str:
-    chain = "".join(f"<li>{escape(link.what)}{_at(link.place)}</li>" for link in finding.chain)
-    fixes = "".join(f"<li>{escape(fix.title)}</li>" for fix in finding.fixes)
-    change = f"<p>What to change</p><ul>{fixes}</ul>" if fixes else ""
-    return (
-        f'<section class="card finding"><b>{escape(finding.title)}</b>{_at(finding.place)}'
-        f"<p>{escape(finding.diagnosis)}, {escape(finding.certainty)}</p><ul>{chain}</ul>{change}</section>"
-    )
-
-
-def _at(place: Place | None) -> str:
-    return "" if place is None else f" <code>{escape(place.path)}:{place.line}</code>"
+    return frame.page(title, story_markup.STYLE + _STYLE, "\n".join(parts))
 
 
 def _comparison(one: dict[str, Any]) -> str:
@@ -70,7 +66,7 @@ def _comparison(one: dict[str, Any]) -> str:
     chart = _chart(steps, first) if steps else "<p>No inner value could be compared.</p>"
     return (
         f"<h2>{sides[0]} and {sides[1]}</h2><p>They {verdict}. {_samples(one) if one['samples'] else ''}</p>"
-        f'<section class="card">{chart}</section>{_steps(steps, first)}'
+        f'<section class="card">{chart}</section>{_steps(one, first) if steps else ""}'
     )
 
 
@@ -141,7 +137,7 @@ def _points(plane: _Plane, values: Sequence[tuple[int, float]]) -> str:
 
 
 def _dot(plane: _Plane, position: int, step: dict[str, Any]) -> str:
-    off = " off" if _number(step["score"]) > 6 else ""
+    off = " off" if _is_off(step) else ""
     told = f"{step['shown']}: error {_number(step['error']):.2g}, {_number(step['score']):.3g} times the noise"
     return (
         f'<circle class="dot{off}" cx="{plane.x(position):.1f}" cy="{plane.y(_number(step["error"])):.1f}" r="3.2">'
@@ -163,28 +159,61 @@ def _mark(plane: _Plane, steps: Sequence[dict[str, Any]], first: str | None) -> 
     return ""
 
 
-def _steps(steps: Sequence[dict[str, Any]], first: str | None) -> str:
-    heads = ("value", "line", "in the target", "error", "noise", "times the noise")
-    head = "".join(f'<th scope="col"{_is_number(name)}>{name}</th>' for name in heads)
+def _steps(one: dict[str, Any], first: str | None) -> str:
+    """Where the two agree, and where they only carry a difference on, the rows are folded away."""
+    sides = [str(side["title"]) for side in (one["reference"], one["target"])]
+    parts = [_rows([], sides, first, "head")]
+    for off, group in groupby(one["steps"], key=_is_off):
+        steps = list(group)
+        if off:
+            parts += [_rows(steps[:_MOST_OFF], sides, first), _folded(steps[_MOST_OFF:], sides, first, "carry it on")]
+        else:
+            parts.append(_folded(steps, sides, first, "agree within the noise"))
+    return f'<section class="steps">{"".join(parts)}</section>'
+
+
+def _is_off(step: dict[str, Any]) -> bool:
+    return _number(step["score"]) > 6
+
+
+def _folded(steps: Sequence[dict[str, Any]], sides: list[str], first: str | None, what: str) -> str:
+    if not steps:
+        return ""
+    ends = dict.fromkeys(step["shown"] for step in (steps[0], steps[-1]))
+    said = f"{len(steps)} {'values' if len(steps) > 1 else 'value'} {what}: {' to '.join(ends)}"
+    return f"<details><summary>{escape(said)}</summary>{_rows(steps, sides, first)}</details>"
+
+
+def _rows(steps: Sequence[dict[str, Any]], sides: list[str], first: str | None, kind: str = "rows") -> str:
+    """Each table has its heads, so that all columns are of one width; only the first shows them."""
+    heads = ("value", f"line in {sides[0]}", f"in {sides[1]}", "error", "noise", "times the noise")
+    head = "".join(f'<th scope="col"{_is_number(name)}>{escape(name)}</th>' for name in heads)
     rows = "".join(_row(step, first) for step in steps)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if steps else ""
+    return f'<table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
 def _is_number(name: str) -> str:
     return ' class="number"' if name in ("error", "noise", "times the noise") else ""
 
 
+def _line(place: dict[str, Any] | None) -> str:
+    return f"<code>{escape(place['path'])}:{place['line']}</code>" if place else ""
+
+
 def _row(step: dict[str, Any], first: str | None) -> str:
-    marks = [name for name, on in (("off", _number(step["score"]) > 6), ("first", step["node"] == first)) if on]
-    place = step["place"]
-    line = f"<code>{escape(place['path'])}:{place['line']}</code>" if place else ""
+    marks = [name for name, on in (("off", _is_off(step)), ("first", step["node"] == first)) if on]
     numbers = "".join(
-        f'<td class="number" data-label="{label}">{_number(step[name]):.2g}</td>'
-        for name, label in (("error", "error"), ("noise", "noise"), ("score", "times the noise"))
+        f'<td class="number" data-label="{label}">{_number(step[name]):{shape}}</td>'
+        for name, label, shape in (
+            ("error", "error", ".2g"),
+            ("noise", "noise", ".2g"),
+            ("score", "times the noise", ".3g"),
+        )
     )
     return (
-        f'<tr class="{" ".join(marks)}"><td class="name">{escape(step["shown"])}</td><td data-label="line">{line}</td>'
-        f'<td data-label="target"><code>{escape(step["target"])}</code></td>{numbers}</tr>'
+        f'<tr class="{" ".join(marks)}"><td class="name">{escape(step["shown"])}</td>'
+        f'<td data-label="line">{_line(step["place"])}</td><td data-label="target">{_line(step.get("target_place"))} '
+        f"<code>{escape(step['target'])}</code></td>{numbers}</tr>"
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from sleuth import editing, notebook
+from sleuth import editing, kernel, notebook
 from sleuth.findings import Place
 from sleuth.report.wording import clean
 
@@ -43,6 +43,8 @@ class Row:
 
 def read(path: str, root: Path) -> str | None:
     """The text of a file as Python would read it, or of a cell of a notebook, or None."""
+    if kernel.is_cell(path):
+        return kernel.text_of(path)
     name, number = notebook.split_name(path)
     if number is not None:
         found = _notebook(name, root)

@@ -32,7 +32,7 @@ def _message(finding: Finding) -> str:
     lines = [", ".join(filter(None, moment))]
     lines += (f"{wording.sentence(item.name)}: {wording.value(item.value)}" for item in finding.evidence)
     lines += map(wording.step_of, finding.chain)
-    lines += (f"Try: {wording.sentence(fix.title)}{' (verified)' * fix.verified}" for fix in finding.fixes)
+    lines += (f"Try: {wording.sentence(fix.title)}{wording.tried(fix)}" for fix in finding.fixes)
     lines.append(f"More: sleuth explain {wording.clean(finding.diagnosis)}")
     return "\n".join(lines)
 

@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from sleuth.amounts import in_bytes, in_thousands
-from sleuth.report import wording
+from sleuth.report import palette, wording
 from sleuth.report.layer_page import html
 from sleuth.report.layers import name_in_tree, only, shapes
 from sleuth.report.layout import Paper, paper, printed
@@ -38,7 +38,7 @@ def _model(model: dict[str, Any], sheet: Paper) -> list[Text]:
     name = wording.clean(model["kind"])
     heading = Text.assemble((name, "bold"), f": {when}, {model['parameters']:,} parameters{_same(model)}")
     columns = _fitting(_columns(model, sheet), sheet)
-    left_off = [Text(f"and {model['left off']:,} more", style="dim")] if model["left off"] else []
+    left_off = [Text(f"and {model['left off']:,} more", style=palette.QUIET)] if model["left off"] else []
     return [*sheet.hang(Text(), heading, Text("  ")), *_rows(model, columns, sheet), *left_off]
 
 
@@ -88,8 +88,8 @@ def _whole(widths: dict[str, int]) -> int:
 
 def _rows(model: dict[str, Any], widths: dict[str, int], sheet: Paper) -> list[Text]:
     columns = _columns(model, sheet)
-    head = Text(_GAP).join(Text(_padded(name, name, widths), style="dim") for name in widths)
-    lines = [head, Text(sheet.glyphs.rule * min(_whole(widths), sheet.width), style="dim")]
+    head = Text(_GAP).join(Text(_padded(name, name, widths), style=palette.QUIET) for name in widths)
+    lines = [head, Text(sheet.glyphs.rule * min(_whole(widths), sheet.width), style=palette.QUIET)]
     for index, row in enumerate(model["rows"]):
         style = "" if row["leaf"] else "bold"
         cells = []

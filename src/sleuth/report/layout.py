@@ -9,6 +9,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from sleuth.report import formulas, palette
+
 # Below this many columns a text is folded no further: one word a line helps nobody.
 _NARROWEST = 10
 
@@ -40,7 +42,11 @@ class Paper:
     def hang(self, head: Text, body: Text, rest: Text) -> list[Text]:
         """The body wrapped, its first line after `head`, the others after `rest`."""
         room = max(_NARROWEST, self.width - max(head.cell_len, rest.cell_len))
-        wrapped = body.wrap(self.console, room, overflow="fold") or [Text()]
+        whole = body.copy()
+        whole.plain = formulas.glued(body.plain, room)
+        wrapped = list(whole.wrap(self.console, room, overflow="fold")) or [Text()]
+        for line in wrapped:
+            line.plain = line.plain.replace(formulas.GLUE, " ")
         return [Text.assemble(rest if index else head, line) for index, line in enumerate(wrapped)]
 
     def crop(self, text: Text, room: int) -> Text:
@@ -49,7 +55,7 @@ class Paper:
             return text
         short = text.copy()
         short.truncate(max(1, room - len(self.glyphs.ellipsis)), overflow="crop")
-        return short.append(self.glyphs.ellipsis, style="dim")
+        return short.append(self.glyphs.ellipsis, style=palette.QUIET)
 
 
 def paper(colour: bool, width: int, root: Path) -> Paper:
@@ -57,8 +63,9 @@ def paper(colour: bool, width: int, root: Path) -> Paper:
         file=io.StringIO(),
         width=width,
         force_terminal=colour,
-        # The sixteen colours of the terminal's own theme stay readable on light and on dark.
-        color_system="standard" if colour else None,
+        # Rich would put an empty output into a notebook for what is only captured here.
+        force_jupyter=False,
+        color_system="256" if colour else None,
         legacy_windows=False,
         markup=False,
         highlight=False,

@@ -6,18 +6,17 @@ import hashlib
 import json
 import re
 from collections import Counter
-from importlib import metadata
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 from urllib.parse import quote
 
+import sleuth
 from sleuth import handbook
 from sleuth.findings import Edit, Finding, Fix, Link, Place, Report, finding_to_json
 from sleuth.notebook import split_name
 from sleuth.report import edits, excerpt, wording
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-DISTRIBUTION = "sleuth"
 Json = dict[str, Any]
 _PROPERTIES = ("certainty", "step", "rank", "evidence")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
@@ -29,13 +28,6 @@ def render(report: Report, *, root: Path, problems: tuple[str, ...] = ()) -> str
     return json.dumps(log, indent=2, allow_nan=False)
 
 
-def version() -> str:
-    try:
-        return metadata.version(DISTRIBUTION)
-    except metadata.PackageNotFoundError:
-        return "0"
-
-
 def _run(report: Report, root: Path) -> Json:
     first: dict[str, Finding] = {}
     for finding in report.findings:
@@ -44,7 +36,7 @@ def _run(report: Report, root: Path) -> Json:
     seen: Counter[str] = Counter()
     rules = [_rule(finding) for finding in first.values()]
     return {
-        "tool": {"driver": {"name": "Sleuth", "version": version(), "rules": rules}},
+        "tool": {"driver": {"name": "Sleuth", "version": sleuth.__version__, "rules": rules}},
         # Places count characters, as Python does.
         "columnKind": "unicodeCodePoints",
         "results": [_result(finding, order.index(finding.diagnosis), seen, root) for finding in report.findings],
@@ -112,7 +104,7 @@ def _told(finding: Finding) -> str:
     lines += (f"{wording.sentence(item.name)}: {wording.value(item.value)}" for item in finding.evidence)
     if not any(link.place for link in finding.chain):
         lines += (wording.sentence(link.what) for link in finding.chain)
-    lines += (f"Try: {wording.sentence(fix.title)}{' (verified)' * fix.verified}" for fix in finding.fixes)
+    lines += (f"Try: {wording.sentence(fix.title)}{wording.tried(fix)}" for fix in finding.fixes)
     return "\n".join(lines)
 
 

@@ -9,17 +9,17 @@ from rich.style import Style
 from rich.syntax import ANSISyntaxTheme, Syntax
 from rich.text import Text
 
+from sleuth.report import palette
 from sleuth.report.excerpt import Row
 from sleuth.report.layout import Paper
 
-# Few colours, and only those that a light and a dark terminal both show well.
-_THEME = ANSISyntaxTheme(
+THEME = ANSISyntaxTheme(
     {
-        ("Keyword",): Style(color="magenta"),
-        ("Operator", "Word"): Style(color="magenta"),
-        ("Literal", "String"): Style(color="green"),
-        ("Literal", "Number"): Style(color="blue"),
-        ("Comment",): Style(dim=True),
+        ("Keyword",): Style(color=palette.KEYWORD),
+        ("Operator", "Word"): Style(color=palette.KEYWORD),
+        ("Literal", "String"): Style(color=palette.STRING),
+        ("Literal", "Number"): Style(color=palette.NUMBER),
+        ("Comment",): Style(color=palette.QUIET),
     }
 )
 # How much of a long line to keep before the expression, so that it does not stand alone.
@@ -33,7 +33,7 @@ def snippet(rows: Sequence[Row], sheet: Paper, style: str, python: bool) -> list
     shift = _shift(rows, room)
     shown: list[Text] = []
     for row, code in zip(rows, _coloured(rows, sheet.colour and python), strict=True):
-        bar = (sheet.glyphs.thick_bar, style) if row.inside else (sheet.glyphs.bar, "dim")
+        bar = (sheet.glyphs.thick_bar, style) if row.inside else (sheet.glyphs.bar, palette.QUIET)
         label = sheet.glyphs.ellipsis if row.number is None else str(row.number)
         shown.append(_gutter(label, digits, bar) + _window(code, shift, room, sheet))
         if row.mark:
@@ -43,7 +43,7 @@ def snippet(rows: Sequence[Row], sheet: Paper, style: str, python: bool) -> list
 
 def highlighted(code: str) -> Text:
     """Python code in colours; the text stays exactly as it is."""
-    text = Syntax("", "python", theme=_THEME).highlight(code)
+    text = Syntax("", "python", theme=THEME).highlight(code)
     text.right_crop(len(text) - len(code))
     return text if text.plain == code else Text(code)
 
@@ -56,7 +56,7 @@ def _coloured(rows: Sequence[Row], colour: bool) -> Sequence[Text]:
 
 
 def _gutter(label: str, digits: int, bar: tuple[str, str]) -> Text:
-    return Text.assemble((f"  {label[:digits]:>{digits}} ", "dim"), bar, " ")
+    return Text.assemble((f"  {label[:digits]:>{digits}} ", palette.QUIET), bar, " ")
 
 
 def _shift(rows: Sequence[Row], room: int) -> int:
@@ -73,7 +73,7 @@ def _shift(rows: Sequence[Row], room: int) -> int:
 def _window(code: Text, shift: int, room: int, sheet: Paper) -> Text:
     if not shift:
         return sheet.crop(code, room)
-    left = Text(sheet.glyphs.ellipsis, style="dim")
+    left = Text(sheet.glyphs.ellipsis, style=palette.QUIET)
     hidden = code.plain[: shift + len(left)].strip()
     return sheet.crop((left if hidden else Text(" " * len(left))) + code[shift + len(left) :], room)
 

@@ -9,18 +9,24 @@ from rich.text import Text
 
 from sleuth.findings import Edit, Evidence, Finding, Fix, Link, Place, Report, Severity
 from sleuth.notebook import split_name
-from sleuth.report import edits, excerpt, wording
+from sleuth.report import edits, excerpt, palette, wording
 from sleuth.report.layout import Paper, paper, printed
 from sleuth.report.snippet import highlighted, snippet
 
 NOTHING = "sleuth: nothing found"
-_COLOUR: dict[Severity, str] = {"error": "bold red", "warning": "bold yellow", "note": "bold cyan"}
-_DIFF_COLOUR = {"+": "green", "-": "red", "@": "cyan"}
+_COLOUR: dict[Severity, str] = {
+    "error": f"bold {palette.ERROR}",
+    "warning": f"bold {palette.WARNING}",
+    "note": f"bold {palette.NOTE}",
+}
+_DIFF_COLOUR = {"+": palette.ADDED, "-": palette.REMOVED, "@": palette.QUIET}
+_GOOD = f"bold {palette.ADDED}"
 # Longer lines are hard to read even where the terminal has room for them.
 _NARROWEST, _USUAL, _WIDEST = 40, 100, 120
 # A whole printed tensor would bury everything else.
 _LONGEST_VALUE = 600
-_WIDEST_NAME = 32
+# A column as wide as the longest name would push all values to the right; a longer one has its value behind it.
+_WIDEST_COLUMN = 32
 # Less of it than this says nothing.
 _SHORTEST_CODE = 12
 
@@ -34,16 +40,15 @@ def render(
     if not report.findings:
         return printed(sheet, [Text(closing or NOTHING)])
     lines: list[Text] = []
-    told: set[str] = set()
     for certainty, group in wording.by_certainty(report.findings):
         lines += [_heading(wording.GROUPS[certainty], sheet), Text()]
         for index, finding in enumerate(group):
             if compact:
-                lines += [*_compact(finding, sheet, finding.diagnosis not in told), Text()]
+                lines += [*_compact(finding, sheet), Text()]
             else:
                 lines += [*([Text()] if index else []), *_finding(finding, sheet), Text()]
-            told.add(finding.diagnosis)
     lines.append(Text(closing or wording.summary(report.findings), style="bold"))
+    lines += _more(report.findings, sheet)
     return printed(sheet, lines)
 
 
@@ -55,8 +60,8 @@ def diff(patch: str, *, colour: bool) -> str:
     return printed(paper(colour, _WIDEST, Path()), lines)
 
 
-def _compact(finding: Finding, sheet: Paper, first: bool) -> list[Text]:
-    """A finding without the room around it; only the first of a diagnosis says where to read more."""
+def _compact(finding: Finding, sheet: Paper) -> list[Text]:
+    """A finding without the room around it."""
     lines = _header(finding, sheet)
     if finding.place is not None:
         rows = excerpt.rows(finding.place, sheet.root, before=0, after=0)
@@ -65,13 +70,13 @@ def _compact(finding: Finding, sheet: Paper, first: bool) -> list[Text]:
     lines += _story(finding.chain, sheet)[1:]
     for fix in finding.fixes:
         lines += _fix(fix, sheet, only_changes=True)
-    return [*lines, *_more(finding, sheet)] if first else lines
+    return lines
 
 
 def _heading(word: str, sheet: Paper) -> Text:
     rule = sheet.glyphs.rule
-    line = Text.assemble((rule * 2, "dim"), " ", (word, "bold"), " ")
-    return line.append(rule * (sheet.width - line.cell_len), style="dim")
+    line = Text.assemble((rule * 2, palette.QUIET), " ", (word, "bold"), " ")
+    return line.append(rule * (sheet.width - line.cell_len), style=palette.QUIET)
 
 
 def _finding(finding: Finding, sheet: Paper) -> list[Text]:
@@ -79,8 +84,7 @@ def _finding(finding: Finding, sheet: Paper) -> list[Text]:
         _source(finding, sheet),
         _evidence(finding.evidence, sheet),
         _story(finding.chain, sheet),
-        *(_fix(fix, sheet) for fix in finding.fixes),
-        _more(finding, sheet),
+        [line for fix in finding.fixes for line in _fix(fix, sheet)],
     ]
     lines = _header(finding, sheet)
     for block in blocks:
@@ -89,9 +93,12 @@ def _finding(finding: Finding, sheet: Paper) -> list[Text]:
     return lines
 
 
-def _more(finding: Finding, sheet: Paper) -> list[Text]:
-    page = Text(f"sleuth explain {wording.clean(finding.diagnosis)}")
-    return sheet.hang(Text("  More: ", style="dim"), page, Text("  "))
+def _more(findings: tuple[Finding, ...], sheet: Paper) -> list[Text]:
+    """The last line: what to type to read more."""
+    names = {finding.diagnosis: None for _, group in wording.by_certainty(findings) for finding in group}
+    others = "; the other names in brackets have pages, too" if len(names) > 1 else ""
+    page = Text(f"sleuth explain {wording.clean(next(iter(names)))}{others}")
+    return sheet.hang(Text("More: ", style=palette.QUIET), page, Text("  "))
 
 
 def _header(finding: Finding, sheet: Paper) -> list[Text]:
@@ -104,7 +111,7 @@ def _header(finding: Finding, sheet: Paper) -> list[Text]:
     whence = [] if finding.place is None else [wording.where(finding.place)]
     whence += filter(None, [wording.when(finding)])
     if whence:
-        arrow = Text(f"  {sheet.glyphs.arrow} ", style="dim")
+        arrow = Text(f"  {sheet.glyphs.arrow} ", style=palette.QUIET)
         lines += sheet.hang(arrow, Text(", ".join(whence)), Text(" " * arrow.cell_len))
     return lines
 
@@ -120,14 +127,21 @@ def _evidence(evidence: tuple[Evidence, ...], sheet: Paper) -> list[Text]:
     if not evidence:
         return []
     names = [Text(wording.sentence(item.name)) for item in evidence]
-    widest = min(_WIDEST_NAME, sheet.width // 2)
-    column = min(max(name.cell_len for name in names), widest)
+    widest = min(_WIDEST_COLUMN, sheet.width // 2)
+    column = max((name.cell_len for name in names if name.cell_len <= widest), default=0)
     lines = [_label("Evidence")]
     for name, item in zip(names, evidence, strict=True):
-        name = sheet.crop(name, widest)
-        head = Text.assemble("    ", name, " " * (max(0, column - name.cell_len) + 2))
-        lines += sheet.hang(head, _value(item, sheet), Text(" " * head.cell_len))
+        lines += _fact(name, _value(item, sheet), column, sheet)
     return lines
+
+
+def _fact(name: Text, value: Text, column: int, sheet: Paper) -> list[Text]:
+    """A name and its value in two columns; a long name keeps the line to itself where they have no room together."""
+    rest = Text(" " * (column + 6))
+    head = Text.assemble("    ", name, " " * (max(0, column - name.cell_len) + 2))
+    if name.cell_len <= column or head.cell_len + value.cell_len <= sheet.width:
+        return sheet.hang(head, value, Text(" " * head.cell_len))
+    return [*sheet.hang(Text(" " * 4), name, Text(" " * 6)), *sheet.hang(rest, value, rest)]
 
 
 def _value(item: Evidence, sheet: Paper) -> Text:
@@ -139,15 +153,28 @@ def _value(item: Evidence, sheet: Paper) -> Text:
 
 def _story(chain: tuple[Link, ...], sheet: Paper) -> list[Text]:
     lines = [_label("How it came about")] if chain else []
-    for index, link in enumerate(chain):
-        final = index == len(chain) - 1
-        branch = Text.assemble("    ", (sheet.glyphs.last if final else sheet.glyphs.branch, "dim"))
-        stem = Text.assemble("    ", ("   " if final else sheet.glyphs.stem, "dim"))
-        if link.place is not None:
-            lines += sheet.hang(branch, _cited(link.place, sheet, sheet.width - branch.cell_len), stem)
+    scenes = _scenes(chain)
+    for number, scene in enumerate(scenes, 1):
+        final = number == len(scenes)
+        branch = Text.assemble("    ", (sheet.glyphs.last if final else sheet.glyphs.branch, palette.QUIET))
+        stem = Text.assemble("    ", ("   " if final else sheet.glyphs.stem, palette.QUIET))
+        if scene[0].place is not None:
+            lines += sheet.hang(branch, _cited(scene[0].place, sheet, sheet.width - branch.cell_len), stem)
             branch = stem
-        lines += sheet.hang(branch, Text(wording.sentence(link.what)), stem)
+        for link in scene:
+            lines += sheet.hang(branch, Text(wording.sentence(link.what)), stem)
     return lines
+
+
+def _scenes(chain: tuple[Link, ...]) -> list[list[Link]]:
+    """The story by place, so that what happens in one place after another names it once."""
+    scenes: list[list[Link]] = []
+    for link in chain:
+        if scenes and link.place is not None and link.place == scenes[-1][0].place:
+            scenes[-1].append(link)
+        else:
+            scenes.append([link])
+    return scenes
 
 
 def _cited(place: Place, sheet: Paper, room: int) -> Text:
@@ -171,9 +198,8 @@ def _written(place: Place, sheet: Paper) -> str:
 
 def _fix(fix: Fix, sheet: Paper, only_changes: bool = False) -> list[Text]:
     title = Text(wording.sentence(fix.title))
-    if fix.verified:
-        title.append(" (verified)", style="bold green")
-    lines = sheet.hang(Text.assemble("  ", ("Try: ", "bold green")), title, Text(" " * 7))
+    title.append(wording.tried(fix), style=_GOOD if fix.verified else palette.QUIET)
+    lines = sheet.hang(Text.assemble("  ", ("Try: ", _GOOD)), title, Text(" " * 7))
     changes = edits.diff(fix.edits, sheet.root)
     if changes is None:
         shown = [line for edit in fix.edits for line in _told(edit)]
@@ -189,7 +215,7 @@ def _told(edit: Edit) -> list[Text]:
     if not edit.replacement:
         return [Text(f"at {place} remove everything up to {edit.end_line}:{edit.end_column}")]
     written = edit.replacement.strip("\n").split("\n")
-    return [Text(f"at {place} write"), *(Text(f"+{wording.clean(line)}", style="green") for line in written)]
+    return [Text(f"at {place} write"), *(Text(f"+{wording.clean(line)}", style=palette.ADDED) for line in written)]
 
 
 def _is_change(line: str) -> bool:

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import get_args
 
-from sleuth.findings import Certainty, Finding, Link, Place, Severity, Value
+from sleuth import kernel
+from sleuth.findings import Certainty, Finding, Fix, Link, Place, Severity, Value
 from sleuth.notebook import split_name
 
 GROUPS: dict[Certainty, str] = {"certain": "Certain", "likely": "Likely", "hint": "Hints"}
@@ -39,12 +40,19 @@ def _visible(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
+def tried(fix: Fix) -> str:
+    """What is to be said behind a fix. A safe one changes no meaning, so there is nothing to try."""
+    return " (verified)" if fix.verified else "" if fix.safe else " (not tried)"
+
+
 def sentence(text: str) -> str:
     """The text on one line."""
     return clean(" ".join(text.split()))
 
 
 def where(place: Place) -> str:
+    if kernel.is_cell(place.path):
+        return f"{place.path}, line {place.line}"
     column = "" if place.column is None else f":{place.column}"
     return f"{clean(posix(place.path))}:{place.line}{column}"
 

@@ -54,8 +54,10 @@ class Outcome:
     known: int
     problems: tuple[str, ...]
     unread: int
+    unread_named: bool
     failed: bool
     watched: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
     made: tuple[Change, ...] = ()
     given_up: tuple[str, ...] = ()
     before: Mapping[str, Document] = field(default_factory=dict)
@@ -65,12 +67,14 @@ class Outcome:
 def check(plan: Plan, progress: Progress = lambda done, total: None) -> Outcome:
     """Carry out a plan. Raises files.NoSuchPath, or Unreadable for a text."""
     at_hand: dict[str, Document] = {}
+    left_out: tuple[str, ...] = ()
     if plan.text is None:
-        found = files.discover(plan.paths, plan.exclude, also_named=plan.exclude_named)
-        checked = runner.check(found, plan.request, progress)
+        found = files.survey(plan.paths, plan.exclude, also_named=plan.exclude_named)
+        left_out = found.left_out
+        checked = runner.check(found.files, plan.request, progress)
     else:
         checked, at_hand = _text_checked(plan.text, plan.request)
-    outcome = _told(plan, checked, at_hand)
+    outcome = replace(_told(plan, checked, at_hand), left_out=left_out)
     if not plan.mend or not any(fix.edits for finding in outcome.findings for fix in finding.fixes):
         return outcome
     return _mended(plan, checked, at_hand or _read(checked), outcome)
@@ -87,6 +91,7 @@ def _told(plan: Plan, checked: Checked, at_hand: Mapping[str, Document]) -> Outc
     everything = plan.selection.wanted(checked.findings, checked.results)
     visible = _visible(plan, everything)
     new = _new(plan, visible, at_hand)
+    unread = [path for path, result in checked.results.items() if result.problem is not None]
     return Outcome(
         files=tuple(checked.results),
         everything=everything,
@@ -96,9 +101,14 @@ def _told(plan: Plan, checked: Checked, at_hand: Mapping[str, Document]) -> Outc
         known=len(visible) - len(new),
         problems=checked.problems,
         failed=checked.failed,
-        unread=sum(result.problem is not None for result in checked.results.values()),
+        unread=len(unread),
+        unread_named=bool(unread) if plan.text is not None else not _named(plan).isdisjoint(unread),
         watched=tuple({*checked.results, *(path for one in checked.results.values() for path in one.dependencies)}),
     )
+
+
+def _named(plan: Plan) -> set[str]:
+    return set(map(os.path.abspath, plan.paths))
 
 
 def _visible(plan: Plan, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -137,6 +147,7 @@ def _mended(plan: Plan, checked: Checked, first: Mapping[str, Document], outcome
     return replace(
         last,
         findings=outcome.findings,
+        left_out=outcome.left_out,
         made=mended.made,
         given_up=mended.given_up,
         before={path: first[path] for path in changed},

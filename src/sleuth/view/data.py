@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from sleuth.findings import finding_from_json
-from sleuth.report import wording
-from sleuth.view import alive, stories
+from sleuth.report import stories, wording
+from sleuth.view import alive
 from sleuth.view.series import Series, numbers, packed
 from sleuth.view.tail import Tail
 
@@ -32,7 +32,7 @@ class Run:
     def __init__(self, folder: Path, ignore: frozenset[str] = frozenset()) -> None:
         self.folder = folder
         self.version = 0
-        self._ignore = ignore
+        self.ignore = ignore
         self._tails: dict[int, Tail] = {}
         self._series: dict[tuple[int, str], Series] = {}
         self._findings: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -121,7 +121,7 @@ class Run:
 
     def _take_finding(self, written: dict[str, Any], rank: int) -> None:
         finding = finding_from_json(written)
-        if finding.diagnosis in self._ignore:
+        if finding.diagnosis in self.ignore:
             return
         told = stories.told(finding, self._root())
         if not told["ranks"] and len(self._tails) > 1:

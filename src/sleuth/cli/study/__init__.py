@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 SUMMARY = "study whole corpora of posts and issues: ingest, select, label, classify, analyse, report"
+EXAMPLE = "sleuth study ingest Posts.xml --into corpus"
 
 STEPS = (
     "ingest",
@@ -34,7 +35,7 @@ examples:
   sleuth study analyse howto                         every table that the corpus can answer
   sleuth study report howto --output report.html
 
-It needs pip install 'sleuth[study]'. Each step has its own --help.
+It needs pip install 'sleuth-ml[study]'. Each step has its own --help.
 """
 
 
@@ -63,7 +64,7 @@ def need(extra: str, *modules: str) -> None:
     from importlib.util import find_spec
 
     if any(find_spec(module) is None for module in modules):
-        raise Refusal(f"this needs pip install 'sleuth[{extra}]'")
+        raise Refusal(f"this needs pip install 'sleuth-ml[{extra}]'")
 
 
 def _load(name: str):  # type: ignore[no-untyped-def]

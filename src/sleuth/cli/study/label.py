@@ -22,7 +22,7 @@ examples:
   sleuth study label sample.json --codebook kinds --rater bob --round 2 --into labels.jsonl
   sleuth study label sample.json --codebook mine.toml --rater ann --rater bob   a page for each
   sleuth study label sample.json --codebook kinds --rater ann --left            how many are left
-  sleuth study label sample.json --codebook kinds --rater ann --no-browser --port 8080
+  sleuth study label sample.json --codebook kinds --rater ann --no-open --port 8080
                                                on a distant machine; then ssh -L 8080:127.0.0.1:8080
 
 A rater sees the posts in an order of their own, and nobody else's labels. A label that the page shows as saved is on
@@ -50,7 +50,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--corpus", metavar="DIR", help="the corpus of the posts (default: the one the sample names)")
     parser.add_argument("--port", type=int, metavar="N", help="the port to serve at (default: one that stays the same)")
-    parser.add_argument("--no-browser", action="store_true", help="print the address, but open no browser")
+    parser.add_argument("--no-open", action="store_true", help="print the address, but open no browser")
     parser.add_argument("--left", action="store_true", help="say how many posts are left, and serve no page")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how --left writes (default: text)")
 
@@ -167,7 +167,7 @@ def _serve(servers: list[LabelServer], args: Namespace) -> int:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         streams.show(f"{server.url}\n" if len(servers) == 1 else f"{server.session.rater}: {server.url}\n")
     try:
-        for server in servers if not args.no_browser else ():
+        for server in servers if not args.no_open else ():
             browser.show_page(server.url)
         _count_along(servers)
     except KeyboardInterrupt:

@@ -61,10 +61,13 @@ const nearby = new IntersectionObserver(
 const resized = new ResizeObserver(() => redraw());
 
 class Chart {
-  constructor({ title, format = plain, lines, wide = false }) {
+  // `fromZero` is for amounts; `robust` for what has spikes that say nothing of the rest.
+  constructor({ title, format = plain, lines, wide = false, fromZero = false, robust = false }) {
     this.title = title;
     this.format = format;
     this.lines = lines;
+    this.fromZero = fromZero;
+    this.robust = robust;
     this.log = null;
     this.isNear = true;
     this.base = element("canvas");
@@ -143,7 +146,8 @@ class Chart {
       const room = Math.max(1.1, (high / low) ** 0.05);
       [low, high] = [low / room, high * room];
     } else {
-      if (low >= 0 && low < high * 0.4) low = 0;
+      if (low >= 0 && (this.fromZero || low < high * 0.4)) low = 0;
+      if (this.robust && !this.isLog) high = this.usualHeight(lines, from, to) ?? high;
       const room = (high - low || Math.abs(high) || 1) * 0.06;
       [low, high] = [low === 0 ? 0 : low - room, high + room];
     }
@@ -158,6 +162,14 @@ class Chart {
     this.x = (step) => left + ((step - from) / stretch) * (right - left);
     this.y = (value) => bottom - ((bend(value) - start) / (end - start)) * (bottom - MARGIN.top);
     this.stepAt = (x) => from + ((x - left) / (right - left)) * stretch;
+  }
+
+  // Twice what nine of ten points stay below: a step that waits, or warms up, leaves the picture and not the others.
+  usualHeight(lines, from, to) {
+    const tops = lines.map(({ curve }) => 2 * quantile([...curve.mean].filter((_, index) => curve.step[index] >= from && curve.step[index] <= to), 0.9));
+    const [, highest] = this.extent(lines, from, to, false) ?? [0, 0];
+    const top = Math.min(highest, Math.max(...tops.filter(Number.isFinite)));
+    return top > 0 ? top : null;
   }
 
   extent(lines, from, to, positive) {
@@ -390,13 +402,14 @@ class Chart {
   }
 
   reading(curve) {
+    if (this.robust && view.cursor === null) return this.format(quantile([...curve.mean], 0.5));
     const index = view.cursor === null ? curve.mean.length - 1 : nearest(curve, view.cursor);
     return this.format(curve.mean[index]);
   }
 
   sentence() {
     const told = this.drawn.filter((line) => !line.faint).slice(0, COLOURS);
-    const where = view.cursor === null ? "last" : `step ${steps(Math.round(view.cursor))}`;
+    const where = view.cursor === null ? (this.robust ? "median" : "last") : `step ${steps(Math.round(view.cursor))}`;
     return `${where}: ${told.map((line) => `${line.label} ${this.reading(line.curve)}`).join(", ") || "no value"}`;
   }
 

@@ -47,7 +47,7 @@ function source(rows) {
 function evidence(items) {
   if (!items.length) return null;
   const facts = items.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
-  return [element("h4", {}, "Evidence"), element("dl", {}, facts)];
+  return element("div", {}, element("h4", {}, "Evidence"), element("dl", {}, facts));
 }
 
 function chain(links) {
@@ -60,7 +60,7 @@ function chain(links) {
       element("div", {}, link.what),
     ),
   );
-  return [element("h4", {}, "How it came about"), element("ol", { class: "chain" }, told)];
+  return element("div", {}, element("h4", {}, "How it came about"), element("ol", { class: "chain" }, told));
 }
 
 function diff(lines) {
@@ -76,9 +76,9 @@ function diff(lines) {
 function fixes(items) {
   if (!items.length) return null;
   const told = items.map((fix) =>
-    element("li", {}, fix.title, fix.verified && element("span", { class: "verified" }, "verified"), diff(fix.diff)),
+    element("li", {}, fix.title, element("span", { class: fix.verified ? "verified" : "untried" }, fix.verified ? "verified" : "not tried"), diff(fix.diff)),
   );
-  return [element("h4", {}, "What to change"), element("ul", { class: "fixes" }, told)];
+  return element("div", {}, element("h4", {}, "What to change"), element("ul", { class: "fixes" }, told));
 }
 
 function closer(finding) {
@@ -105,10 +105,8 @@ function card(finding, index) {
   const story = element(
     "div",
     { class: "story", id, hidden: true },
-    source(finding.source),
-    evidence(finding.evidence),
-    chain(finding.chain),
-    fixes(finding.fixes),
+    element("div", { class: "beside" }, source(finding.source), fixes(finding.fixes)),
+    element("div", { class: "beside" }, chain(finding.chain), evidence(finding.evidence)),
     element(
       "p",
       { class: "more" },

@@ -53,6 +53,12 @@ function duration(value) {
   return minutes ? `${minutes} min ${two(whole % 60)} s` : `${whole} s`;
 }
 
+// Of those that are numbers; NaN where there are none.
+function quantile(values, share) {
+  const sorted = values.filter(Number.isFinite).sort((one, other) => one - other);
+  return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] : NaN;
+}
+
 function linearTicks(low, high, wanted) {
   const raw = (high - low) / Math.max(1, wanted);
   const power = 10 ** Math.floor(Math.log10(raw));

@@ -5,12 +5,12 @@ const FAILURES_UNTIL_SAID = 2;
 const notice = document.getElementById("notice");
 let failures = 0;
 let tag = null;
+let ofRun = "";
 
 function display(data) {
-  const changed = take(data);
-  if (changed.newFindings) showFindings(document.getElementById("findings"));
-  else if (!store.findings.length) showFindings(document.getElementById("findings"));
-  if (changed.newCurves || !singles.isConnected) showPanels(document.getElementById("curves"));
+  const { newFindings } = take(data);
+  if (newFindings || !store.findings.length) showFindings(document.getElementById("findings"));
+  showPanels(document.getElementById("curves"));
   document.body.classList.toggle("curveless", store.curves.size === 0);
   showHeader();
   redraw();
@@ -31,7 +31,7 @@ function setLive(now) {
 
 async function ask() {
   const headers = tag === null ? {} : { "If-None-Match": tag };
-  const answer = await fetch(`data?since=${store.version}`, { headers, cache: "no-store" });
+  const answer = await fetch(`data?since=${store.version}${ofRun}`, { headers, cache: "no-store" });
   if (answer.status === 304) return;
   if (!answer.ok) throw new Error(`status ${answer.status}`);
   const data = await answer.json();
@@ -64,7 +64,10 @@ if (own) {
   display(JSON.parse(own.textContent));
 } else {
   // The cookie opens the page from here on; the secret need not stay in the address bar and the history.
-  history.replaceState(null, "", "/");
+  const chosen = new URLSearchParams(location.search).get("run");
+  if (chosen !== null) ofRun = `&run=${encodeURIComponent(chosen)}`;
+  history.replaceState(null, "", chosen === null ? "/" : `/?${ofRun.slice(1)}`);
+  listRuns(chosen);
   live = true;
   setInterval(showTime, 1000);
   follow();

@@ -24,17 +24,15 @@ function joined(old, start, added) {
   return whole;
 }
 
-// Says what changed: whether there are findings to show anew, and whether there is a curve that was not there before.
+// Says whether there are findings to show anew.
 function take(data) {
   const axes = data.axes.map(([first, count]) => [decoded(first), decoded(count)]);
-  let newCurves = false;
   for (const sent of data.series) {
     const key = JSON.stringify([sent.rank, sent.name]);
     let curve = store.curves.get(key);
     if (!curve) {
       curve = { key, rank: sent.rank, name: sent.name, first: null, count: null, mean: null, low: null, high: null };
       store.curves.set(key, curve);
-      newCurves = true;
     }
     const mean = decoded(sent.mean);
     const low = sent.low === undefined ? mean : decoded(sent.low);
@@ -56,7 +54,7 @@ function take(data) {
     store.bundles = data.bundles;
     for (const finding of data.findings) store.lastStep = Math.max(store.lastStep, finding.step ?? 0);
   }
-  return { newCurves, newFindings: data.findings !== undefined };
+  return { newFindings: data.findings !== undefined };
 }
 
 // The index of the point nearest to a step.
@@ -70,6 +68,10 @@ function nearest(curve, step) {
     else high = middle;
   }
   return low > 0 && step - at[low - 1] < at[low] - step ? low - 1 : low;
+}
+
+function isConstant(curve) {
+  return curve.low.every((value, index) => value === curve.mean[0] && curve.high[index] === value);
 }
 
 function lastValue(curve) {

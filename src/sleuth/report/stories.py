@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sleuth import kernel
 from sleuth.findings import Edit, Finding, Fix, Link, Place
 from sleuth.report import edits, excerpt, wording
 
@@ -43,7 +44,7 @@ def _source(place: Place | None, root: Path) -> list[dict[str, Any]]:
 
 
 def _is_source(path: str) -> bool:
-    return path.endswith((".py", ".pyi", ".pyw", ".ipynb"))
+    return path.endswith((".py", ".pyi", ".pyw", ".ipynb")) or kernel.is_cell(path)
 
 
 def _link(link: Link) -> dict[str, Any]:
