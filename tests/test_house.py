@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sleuth import handbook
-from sleuth.live import checks, rules
+from sleuth.live import checks, crashes, rules
 from sleuth.source import checks as source_checks
 
 if sys.version_info >= (3, 11):
@@ -39,6 +39,11 @@ def test_every_check_has_a_page_that_names_its_engine(diagnosis: str) -> None:
     assert "live" in handbook.page(diagnosis).engines
 
 
+@pytest.mark.parametrize("diagnosis", sorted(crashes.diagnoses()))
+def test_every_explanation_of_a_crash_has_a_page_that_names_its_engine(diagnosis: str) -> None:
+    assert "live" in handbook.page(diagnosis).engines
+
+
 @pytest.mark.parametrize("diagnosis", source_checks.names())
 def test_every_check_of_the_source_has_a_page_that_names_its_engine(diagnosis: str) -> None:
     assert "source" in handbook.page(diagnosis).engines
@@ -63,7 +68,7 @@ def test_a_check_is_asked_before_those_it_refines() -> None:
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_engines_import_neither_each_other_nor_a_report_nor_the_cli(path: Path) -> None:
     package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    if package not in ENGINES | {"findings", "handbook", "program", "layer_source"}:
+    if package not in ENGINES | {"findings", "handbook", "program", "layer_source", "known_errors"}:
         return
     imported = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -58,16 +58,22 @@ from sleuth import handbook, program
 from sleuth.findings import Place, Report, exit_status
 
 
-def run(subject, *, keep_going, record, ignore, publish, tensorboard, status, bundle, expect, experiments=None):
-    seen = {"tensorboard": tensorboard and str(tensorboard), "status": status, "bundle": bundle}
+def run(subject, *, keep_going, record, ignore, publish, tensorboard, status, bundle, expect, quiet, experiments=None):
+    seen = {"tensorboard": tensorboard and str(tensorboard), "status": status, "bundle": bundle, "quiet": quiet}
     seen |= {"keep_going": keep_going, "record": record and str(record), "ignore": sorted(ignore)}
     seen["experiments"] = experiments
     Path("seen.json").write_text(json.dumps(seen))
     found = () if "healthy" in subject.name else (handbook.finding("log-of-zero", place=Place(subject.name, 1)),)
     status = program.run(subject).status
     report = Report("run", subject.name, found, status or exit_status(found))
-    publish(report)
+    publish(report, Watched(1))
     return report
+
+
+@dataclass
+class Watched:
+    steps: int
+    why: str | None = None
 
 
 @dataclass
@@ -93,6 +99,7 @@ def newest(root):
 live, record = types.ModuleType("sleuth.live"), types.ModuleType("sleuth.live.record")
 live.run, record.read, record.newest, live.record = run, read, newest, record
 live.NoTensorBoard = live.CannotExpect = RuntimeError
+live.say_if_it_trains_on = lambda: None
 sys.modules.update({"sleuth.live": live, "sleuth.live.record": record})
 import sleuth
 sleuth.live = live
@@ -147,7 +154,7 @@ def sleuth(command: Callable[..., list[str]], environment: dict[str, str], tmp_p
             env={**environment, **variables},
             capture_output=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=600,
         )
 
     return run

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import re
 import shutil
 import subprocess
 
 import pytest
+
+from sleuth import cli
+from sleuth.cli import completion_powershell
 
 
 @pytest.fixture
@@ -61,7 +66,7 @@ def test_bash_completes(bash_script, tmp_path, words, offered):
     assert completed(bash_script, "sleuth", *words) == offered
 
 
-@pytest.mark.parametrize("shell", ["zsh", "tcsh"])
+@pytest.mark.parametrize("shell", ["zsh", "tcsh", "fish"])
 def test_other_shells_get_a_script_that_they_accept(sleuth, tmp_path, shell):
     script = sleuth("completion", shell).stdout
     assert "log-of-zero" in script
@@ -70,5 +75,49 @@ def test_other_shells_get_a_script_that_they_accept(sleuth, tmp_path, shell):
         subprocess.run([shell, "-n", "script"], cwd=tmp_path, check=True)
 
 
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("ru", ["run"]),
+        ("--v", ["--version"]),
+        ("run --v", []),
+        ("explain log-", ["log-of-zero", "log-of-zeta"]),
+        ("run --format j", ["json"]),
+        ("run --fo", ["--format"]),
+        ("run tr", ["train.py"]),
+        ("run --output tr", ["train.py"]),
+        ("study ag", ["agreement"]),
+        ("study agreement ag", []),
+        ("study label --codebook bug", ["bug-types"]),
+    ],
+)
+def test_fish_completes(sleuth, tmp_path, line, offered):
+    (tmp_path / "train.py").touch()
+    (tmp_path / "sleuth.fish").write_text(sleuth("completion", "fish").stdout)
+    drive = f"source sleuth.fish; complete -C 'sleuth {line}'"
+    shown = subprocess.run(["fish", "-c", drive], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert sorted(row.split("\t")[0] for row in shown.stdout.splitlines()) == offered
+
+
+def test_powershell_is_told_every_command_option_and_name(sleuth):
+    script = sleuth("completion", "powershell").stdout
+    rows = re.findall(r"^        '((?:[^']|'')*)' = @\((.*)\)$", script, re.MULTILINE)
+    table = {where: re.findall(r"'([^'\t]+)\t(?:[^']|'')+'", words) for where, words in rows}
+    assert set(cli.COMMANDS) < set(table[""])
+    assert {"-q", "--quiet", "--format", "--keep-going"} < set(table["run"])
+    assert table["run --format"] == ["terminal", "concise", "json", "sarif", "github"]
+    assert {"log-of-zero", "log-of-zeta", "missing-zero-grad", "--search"} < set(table["explain"])
+    assert "agreement" in table["study"]
+    assert "bug-types" in table["study label --codebook"]
+    assert "run --quiet" not in table
+
+
+def test_quotation_marks_do_not_end_powershells_strings():
+    parser = argparse.ArgumentParser(prog="sleuth", add_help=False)
+    parser.add_argument("--say", choices=["it's", "it’s"])
+    assert "'--say' = @('it''s\tit''s', 'it’’s\tit’’s')" in completion_powershell.script(parser)
+
+
 def test_an_unknown_shell_is_refused(sleuth):
-    assert sleuth("completion", "fish").returncode == 2
+    assert sleuth("completion", "csh").returncode == 2

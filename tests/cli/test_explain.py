@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -75,10 +79,11 @@ def test_the_list_in_colour_has_the_same_words(sleuth):
     assert [line.rstrip() for line in shown.splitlines()] == LIST.splitlines()
 
 
-def test_a_real_terminal_gets_a_rendered_page(command, environment):
+def on_a_terminal(words, environment, rows):
+    """What a command writes on a terminal of so many rows."""
     terminal, end = pty.openpty()
-    environment = {**environment, "TERM": "xterm-256color"}
-    process = subprocess.Popen(command("explain", "log-of-zero"), env=environment, stdout=end)
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
+    process = subprocess.Popen(words, env={**environment, "TERM": "xterm-256color"}, stdout=end)
     os.close(end)
     shown = b""
     try:
@@ -87,9 +92,46 @@ def test_a_real_terminal_gets_a_rendered_page(command, environment):
     except OSError:  # Linux says so when the other end is closed
         pass
     os.close(terminal)
-    assert process.wait(timeout=60) == 0
-    assert b"\x1b[" in shown
-    assert b"```" not in shown
+    assert process.wait(timeout=600) == 0
+    return shown.decode()
+
+
+def test_a_real_terminal_gets_a_rendered_page(command, environment):
+    shown = on_a_terminal(command("explain", "log-of-zero"), environment, rows=200)
+    assert "\x1b[" in shown
+    assert "```" not in shown
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "pager", "turned"),
+    [
+        (10, [], "sed 's/^/page: /'", True),
+        (200, [], "sed 's/^/page: /'", False),
+        (10, ["--no-pager"], "sed 's/^/page: /'", False),
+        (10, [], "", False),
+        (10, [], "no-such-pager 2>&-", False),
+    ],
+)
+def test_a_long_page_goes_through_the_users_pager_on_a_terminal(command, environment, rows, options, pager, turned):
+    words = command("explain", "log-of-zero", *options)
+    shown = on_a_terminal(words, {**environment, "PAGER": pager}, rows)
+    assert "What you see" in shown
+    assert ("page: " in shown) is turned
+
+
+def test_no_pager_is_started_for_a_pipe(sleuth):
+    assert "page: " not in sleuth("explain", "log-of-zero", PAGER="sed 's/^/page: /'", FORCE_COLOR="1").stdout
+
+
+def test_before_and_after_stand_above_their_code(tmp_path):
+    from sleuth import handbook
+    from sleuth.cli.handbook_view import drawn_page
+
+    page = handbook.page("log-of-zero")
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", drawn_page(page, page.text)).splitlines()]
+    before, after = lines.index("Before:"), lines.index("After:")
+    code = [number for number, line in enumerate(lines) if line == "import torch"]
+    assert before < code[0] < after < code[1]
 
 
 def test_json_gives_the_facts_of_a_page(sleuth, pages):

@@ -58,7 +58,7 @@ def test_a_double_dash_before_the_script_is_ours(sleuth, script):
 
 def test_the_program_is_watched_with_the_chosen_options(sleuth, script, seen):
     options = ["--keep-going", "--record", "notes", "--ignore", "log-of-zero,log-of-zeta", "--experiments", "3"]
-    options += ["--tensorboard", "events", "--status", "--no-bundle"]
+    options += ["--tensorboard", "events", "--status", "--no-bundle", "-q"]
     sleuth("run", *options, script)
     assert seen() == {
         "keep_going": True,
@@ -68,6 +68,7 @@ def test_the_program_is_watched_with_the_chosen_options(sleuth, script, seen):
         "tensorboard": "events",
         "status": True,
         "bundle": False,
+        "quiet": True,
     }
 
 
@@ -78,17 +79,23 @@ def test_a_run_is_recorded_unless_told_otherwise(sleuth, script, seen):
     assert seen()["record"] is None
 
 
-def test_a_finding_is_shown_after_what_the_program_printed(sleuth, script):
+def test_the_report_goes_to_stderr_and_stdout_is_the_programs_own(sleuth, script):
     shown = sleuth("run", script)
     assert shown.returncode == 1
+    assert shown.stdout == "[]\n"
+    assert "log-of-zero" in shown.stderr
+
+
+def test_whoever_asks_for_it_gets_the_report_on_stdout(sleuth, script):
+    shown = sleuth("run", "--output", "-", script)
     assert shown.stdout.startswith("[]\n")
     assert "log-of-zero" in shown.stdout
 
 
 def test_the_terminal_report_is_plain_when_piped_and_coloured_on_demand(sleuth, script):
-    assert "\x1b" not in sleuth("run", script).stdout
-    assert "\x1b[" in sleuth("run", script, FORCE_COLOR="1").stdout
-    assert "\x1b" not in sleuth("run", script, FORCE_COLOR="1", NO_COLOR="1").stdout
+    assert "\x1b" not in sleuth("run", script).stderr
+    assert "\x1b[" in sleuth("run", script, FORCE_COLOR="1").stderr
+    assert "\x1b" not in sleuth("run", script, FORCE_COLOR="1", NO_COLOR="1").stderr
 
 
 def test_a_healthy_program_gets_nothing_on_stdout(sleuth, script):
@@ -151,7 +158,7 @@ def test_a_device_is_written_to_and_not_replaced(sleuth, script, tmp_path):
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
     sleuth("run", "--format", "json", "--output", "pipe", script)
-    assert json.loads(reader.communicate(timeout=30)[0])["schema"] == 1
+    assert json.loads(reader.communicate(timeout=600)[0])["schema"] == 1
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 

@@ -294,3 +294,17 @@ def test_a_reference_of_an_exported_program_has_its_nodes() -> None:
     program = torch.export.export(nn.Sequential(nn.Linear(3, 2), nn.ReLU()), (torch.ones(1, 3),))
     graph = Reference.of_exported(program)
     assert [graph.value(name).op for name in graph.names] == ["input", "linear", "relu"]
+
+
+def test_where_no_value_in_between_could_be_compared_no_line_is_named() -> None:
+    """Two networks of other widths have nothing in common but their outputs."""
+    torch.manual_seed(0)
+    one = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 9), nn.Tanh(), nn.Linear(9, 3))
+    other = nn.Sequential(nn.Linear(6, 16), nn.Sigmoid(), nn.Linear(16, 5), nn.Softplus(), nn.Linear(5, 3))
+    inputs = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
+    [finding] = findings(compare_on(TorchSide(one), TorchSide(other), (inputs,)))
+    assert finding.diagnosis == "models-part"
+    assert "somewhere between 0 (linear) and 4 (linear)" in finding.title
+    assert finding.place is None
+    assert finding.certainty == "likely"
+    assert any(link.what == "0 (linear) is the first that it may be" for link in finding.chain)

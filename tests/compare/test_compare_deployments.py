@@ -125,6 +125,20 @@ def test_one_slow_moment_of_the_machine_makes_nothing_slower() -> None:
     assert not found.slower
 
 
+def test_a_machine_that_is_busy_now_and_then_makes_nothing_slower() -> None:
+    """The deployment needs what the others take: most of its calls are slow, some are not."""
+    costs: Iterator[float] = iter([1.0] * 6 + [6.0, 1.0, 6.0, 1.0, 1.5, 1.4] * 30)
+    now = [0.0]
+
+    def work() -> None:
+        now[0] += next(costs)
+
+    found = by_turns(work, work, lambda: now[0])
+    assert found.ratio == 6.0
+    assert found.at_best > 1.2
+    assert not found.slower
+
+
 def test_the_price_of_a_call_makes_nothing_slower() -> None:
     calls: list[str] = []
     clock = _clock({"one": 9e-5, "other": 1e-5}, calls)
@@ -135,8 +149,12 @@ def test_the_price_of_a_call_makes_nothing_slower() -> None:
 
 @pytest.mark.parametrize(("name", "told"), [("float64", []), ("onnx", ["slower-after-conversion"])])
 def test_what_is_computed_in_float64_is_slower_on_purpose(side: TorchSide, name: str, told: list[str]) -> None:
-    row = Row(name, "same", latency=Latency(3.0, 1.0, 3.0, 3.0))
-    assert [one.diagnosis for one in findings_of_rows(side, [row])] == told
+    row = Row(name, "same", latency=Latency(3.0, 1.0, 3.0, 3.0, 2.9, 40))
+    found = list(findings_of_rows(side, [row]))
+    assert [one.diagnosis for one in found] == told
+    for one in found:
+        assert (one.certainty, one.severity) == ("hint", "note")
+        assert any("40 calls of each by turns" in str(fact.value) for fact in one.evidence)
 
 
 def test_what_is_timed_is_the_model_as_it_is_deployed(side: TorchSide, batch: Batch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -163,3 +164,16 @@ def test_the_interval_of_none_in_three_hundred_reaches_just_over_one_percent(gen
 
     assert none["interval"][0] == 0.0
     assert 0.012 < none["interval"][1] < 0.013
+
+
+def test_the_result_is_written_where_a_package_that_no_pair_needs_is_missing(
+    generator: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = importlib.import_module("compare_faults")
+    missing = "a-package-that-nobody-has"
+    monkeypatch.setattr(program, "PACKAGES", ("torch", missing))
+    out = tmp_path / "result.json"
+    program.write(["onnx"], SimpleNamespace(seed=1, out=out), tmp_path, 0.0)
+    told = json.loads(out.read_text())["versions"]
+    assert told[missing] is None
+    assert told["torch"]

@@ -127,4 +127,4 @@ def test_a_missing_package_is_named_with_its_extra():
         "except CannotCompare as problem:\n    print(problem)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "an ONNX model needs onnxruntime: pip install 'sleuth[onnx]'"
+    assert done.stdout.strip() == "an ONNX model needs onnxruntime: pip install 'sleuth-ml[onnx]'"

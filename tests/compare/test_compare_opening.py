@@ -296,7 +296,7 @@ def test_a_framework_that_is_not_there_is_told_with_its_extra(monkeypatch: pytes
     Path("model.onnx").touch()
     monkeypatch.delitem(sys.modules, "sleuth.compare.sides.onnx_", raising=False)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # type: ignore[arg-type]
-    assert refused("model.onnx").endswith("needs onnxruntime: pip install 'sleuth[onnx]'")
+    assert refused("model.onnx").endswith("needs onnxruntime: pip install 'sleuth-ml[onnx]'")
 
 
 def test_inputs_given_at_the_opening_are_the_signature(net: nn.Module) -> None:

@@ -287,3 +287,102 @@ def test_parts_in_any_order_are_joined() -> None:
 
 def test_an_array_of_one_number_is_a_number() -> None:
     assert_converts({"a": np.array([3.5])}, {"a": np.array(3.5)})
+
+
+class Normalised(nn.Sequential):
+    """A convolution, a depthwise one with a bias, a pointwise one and a dense layer, each with its normalisation."""
+
+    def __init__(self) -> None:
+        torch.manual_seed(0)
+        layers = [
+            nn.Conv2d(3, 8, 3, bias=False), nn.Conv2d(8, 8, 3, groups=8), nn.Conv2d(8, 8, 1), nn.Linear(8, 8),
+        ]  # fmt: skip
+        norms = [nn.BatchNorm2d(8), nn.BatchNorm2d(8, eps=2e-3), nn.BatchNorm2d(8, affine=False), nn.BatchNorm1d(8)]
+        super().__init__(*(one for pair in zip(layers, norms, strict=True) for one in pair))
+        for norm in norms:
+            norm.running_mean.normal_()
+            norm.running_var.uniform_(0.1, 3)
+            if norm.affine:
+                nn.init.uniform_(norm.weight, -2, 2)
+                nn.init.normal_(norm.bias)
+
+    def folded(self) -> dict[str, Any]:
+        """By PyTorch itself."""
+        from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+
+        self.eval()
+        parts = {}
+        for place in range(0, len(self), 2):
+            fuse = fuse_linear_bn_eval if isinstance(self[place], nn.Linear) else fuse_conv_bn_eval
+            parts[f"layer{place}"] = fuse(self[place], self[place + 1])
+        return arrays(nn.ModuleDict(parts))
+
+
+def arrays(model: nn.Module) -> dict[str, Any]:
+    return {name: tensor.detach().numpy() for name, tensor in model.state_dict().items()}
+
+
+def test_batch_normalisation_folded_into_the_layer_before_is_found_and_converted() -> None:
+    first, second = arrays(Normalised()), Normalised().folded()
+    found = match(first, second)
+    assert found.same
+    assert {one.how for one in found.matches} == {"folded"}
+    weights = {one.name: one.fold for one in found.matches if one.name.endswith("weight")}
+    assert [fold.norm.name for fold in weights.values()] == ["1", "3", "5", "7"]
+    assert [fold.weight for fold in weights.values()] == ["0.weight", "2.weight", "4.weight", "6.weight"]
+    assert weights["layer0.weight"].epsilon == 1e-5
+    assert weights["layer2.weight"].epsilon == pytest.approx(2e-3, rel=0.1)
+    assert_converts(first, second)
+
+
+def test_a_folded_kernel_in_the_layout_of_keras_is_found_and_converted() -> None:
+    first, second = arrays(Normalised()), Normalised().folded()
+    turned = {name: array.transpose(2, 3, 1, 0) if array.ndim == 4 else array.T for name, array in second.items()}
+    assert match(first, turned).same
+    assert_converts(first, turned)
+
+
+def test_normalisation_that_only_the_second_keeps_apart_is_told_and_no_loss() -> None:
+    first, second = Normalised().folded(), arrays(Normalised())
+    found = match(first, second)
+    assert found.same
+    assert sorted(fold.norm.name for fold in found.unfolded) == ["1", "3", "5", "7"]
+
+
+def test_fresh_normalisation_is_folded_though_its_zeros_and_ones_are_like_any_others() -> None:
+    fresh = nn.Sequential(
+        nn.Conv2d(3, 4, 3, bias=False), nn.BatchNorm2d(4), nn.Conv2d(4, 4, 3, bias=False), nn.LayerNorm(4)
+    )
+    whole = torch.nn.utils.fusion.fuse_conv_bn_eval(fresh[0].eval(), fresh[1].eval())
+    found = match(arrays(fresh), arrays(nn.Sequential(whole, nn.Identity(), fresh[2], fresh[3])))
+    assert found.same
+    assert [one.name for one in found.matches if one.how == "folded"] == ["0.weight", "0.bias"]
+
+
+def test_a_layer_that_was_folded_and_then_changed_has_other_numbers() -> None:
+    first, second = arrays(Normalised()), Normalised().folded()
+    second["layer0.bias"] = second["layer0.bias"] + 0.01
+    found = match(first, second)
+    assert not found.same
+    assert "layer0.weight" not in [one.name for one in found.matches if one.how == "folded"]
+
+
+def test_models_that_keep_their_normalisation_are_not_called_folded() -> None:
+    first = arrays(Normalised())
+    found = match(first, {f"model.{name}": array for name, array in first.items()})
+    assert found.same
+    assert not any(one.fold for one in found.matches)
+
+
+def test_folding_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from sleuth.cli import main
+
+    paths = [str(tmp_path / name) for name in ("trained.npz", "deployed.npz")]
+    for path, weights in zip(paths, (arrays(Normalised()), Normalised().folded()), strict=True):
+        np.savez(path, **weights)
+    assert main(["compare", "--weights", *paths]) == 0
+    said = capsys.readouterr().out
+    assert ": 4 layers with batch normalisation folded in\n" in said
+    assert "layer0.weight and layer0.bias = 0.weight with 1 folded in (epsilon 1e-05)" in said
+    assert "missing" not in said
+    assert main(["compare", "--weights", *reversed(paths)]) == 0

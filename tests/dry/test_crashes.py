@@ -277,7 +277,7 @@ CASES = {
         """,
         3,
         "x is on cuda:0, the rest on cuda:1",
-        'model(x.to("cuda:1"))',
+        "model(x.to(next(model.parameters()).device))",
         {"cards": 2},
     ),
     "optimizer-state-left-on-cpu": Case(
@@ -607,3 +607,27 @@ def test_a_fault_of_ours_does_not_lose_the_crash(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(linear_size_mismatch, "explain", lambda crash: 1 / 0)
     (finding,) = found_in(tmp_path, CASES["linear-size-mismatch"].source)
     assert finding.diagnosis == "shape-mismatch"
+
+
+CUDA_BY_OPTION = """
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--device", default="cuda")
+args = parser.parse_args()
+nn.Linear(3, 3).to(args.device)
+"""
+
+
+def test_a_card_that_the_user_asked_for_is_a_hint(tmp_path: Path) -> None:
+    def certainty(source: str, *arguments: str) -> str:
+        source = HEAD + dedent(source).lstrip("\n")
+        (finding,) = rehearsed(tmp_path, source, *arguments, device="cpu").report.findings
+        assert finding.diagnosis == "hard-coded-cuda"
+        return finding.certainty
+
+    by_argument = "import sys\nnn.Linear(3, 3).to(sys.argv[2])\n"
+    assert certainty(by_argument, "--device", "cuda:0") == "hint"
+    assert certainty(CUDA_BY_OPTION) == "hint"
+    assert certainty("card = 'cuda'\nnn.Linear(3, 3).to(card)\n") == "certain"
+    assert certainty("nn.Linear(3, 3).cuda()\n") == "certain"
+    assert certainty("nn.Linear(3, 3).cuda()\n", "--gpu", "0") == "hint"

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import sysconfig
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
 from rehearsing import assumptions, rehearsed
+
+from sleuth import program
+from sleuth.dry import loops
+from sleuth.dry.scenario import Scenario
+from sleuth.frameworks.patches import Patches
 
 HEAD = """
 import sys
@@ -103,3 +113,23 @@ def test_modules_of_the_program_have_their_loops_ended_too(tmp_path: Path) -> No
     (told,) = done.plain.assumptions
     assert told.place is not None
     assert told.place.path.endswith("engine.py")
+
+
+def test_python_is_asked_for_its_own_folders_before_imports_pass_by_us(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain_code, plain_paths, passed = SourceFileLoader.get_code, sysconfig.get_paths, []
+
+    def paths(*args: Any, **kwargs: Any) -> Any:
+        passed.append(SourceFileLoader.get_code is plain_code)
+        return plain_paths(*args, **kwargs)
+
+    monkeypatch.setattr(sysconfig, "get_paths", paths)
+    program.is_users.cache_clear()
+    program._library_folders.cache_clear()
+    (tmp_path / "train.py").write_text("for n in range(3):\n    pass\n", encoding="utf-8")
+    stage: Any = SimpleNamespace(patches=Patches(), scenario=Scenario("train.py"))
+    loops.instrumented(program.find(str(tmp_path / "train.py"), [], False), stage)
+    stage.patches.undo()
+    assert passed
+    assert all(passed)

@@ -45,6 +45,7 @@ nn.Linear(4, 2).to(0).weight
 nn.Linear(4, 2).to("cuda", torch.float64).weight
 nn.BatchNorm1d(4).to(device).running_mean
 torch.func.vmap(lambda row: row.sum())(x)
+torch.func.vmap(lambda row: torch.arange(4, device=device) * row.unsqueeze(-1))(x)
 torch.func.grad(lambda t: (t ** 2).sum())(x)
 torch.utils.checkpoint.checkpoint(nn.Linear(4, 2).cuda(), x, use_reentrant=False)
 torch.jit.script(nn.Linear(4, 2)).to(device)(x)

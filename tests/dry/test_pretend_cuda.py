@@ -34,6 +34,23 @@ def test_cards_are_found_and_chosen() -> None:
     performed(act, cards=2)
 
 
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_a_build_with_cudnn_does_not_lay_out_the_weights_of_an_rnn_with_it(
+    kind: type[nn.RNNBase], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "_use_cudnn_rnn_flatten_weight", lambda: True)
+
+    def act() -> None:
+        model = kind(3, 4, num_layers=2, bidirectional=True).cuda()
+        model(torch.randn(5, 2, 3, device="cuda"))[0].sum().backward()
+
+    performed(act)
+
+
+def test_a_handle_of_cublas_ends_the_rehearsal() -> None:
+    assert isinstance(raised(lambda: torch.cuda.current_blas_handle()), CannotGoOn)
+
+
 def test_a_card_tells_its_name_and_has_the_scenarios_memory() -> None:
     def act() -> None:
         card = torch.cuda.get_device_properties(0)

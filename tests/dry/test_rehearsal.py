@@ -47,6 +47,12 @@ def test_a_program_that_stands_still_is_ended_with_the_line(tmp_path: Path) -> N
     assert finding.place.line == 3
 
 
+def test_a_long_computation_is_no_standing_still(tmp_path: Path) -> None:
+    long = "import hashlib\nhashlib.pbkdf2_hmac('sha256', b'', b'', 1 << 30)\n"
+    done = rehearsed(tmp_path, long, seconds=1.0)
+    assert (done.plain.how, done.report.findings, done.report.exit) == ("out of time", (), 2)
+
+
 def test_a_program_that_kills_itself_is_no_end_of_us(tmp_path: Path) -> None:
     done = rehearsed(tmp_path, "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     assert done.plain.how == "died"
@@ -134,7 +140,7 @@ def test_missing_data_are_no_finding(tmp_path: Path) -> None:
 
 def sleuth(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "sleuth", "dry", *words], cwd=cwd, capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "sleuth", "dry", *words], cwd=cwd, capture_output=True, text=True, timeout=600
     )
 
 
@@ -148,6 +154,13 @@ def test_the_command_gives_json_and_leaves_the_folder_as_it_was(tmp_path: Path) 
     assert report["findings"][0]["place"]["line"] == 3
     assert "write log.txt" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
+
+
+def test_the_report_and_the_command_end_with_the_same_status(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("open('not/there.csv')\n")
+    done = sleuth("--format", "json", "train.py", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert (report["rehearsal"]["how"], report["exit"], done.returncode) == ("cannot go on", 2, 2)
 
 
 def test_bad_usage_is_one_line(tmp_path: Path) -> None:
@@ -168,5 +181,30 @@ def test_ctrl_c_ends_it_cleanly(tmp_path: Path) -> None:
         time.sleep(0.1)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
+    assert process.wait(timeout=600) == 130
     assert "Traceback" not in process.stderr.read()
+
+
+def test_what_a_stand_in_of_ours_lacks_is_not_told_as_a_crash(tmp_path: Path) -> None:
+    done = rehearsed(tmp_path, "import torch\nprint(torch.cuda.get_device_properties(0).made_up)\n")
+    assert not done.report.findings
+    assert done.plain.how == "cannot go on"
+    assert "made_up" in done.plain.end["detail"]
+
+
+def test_the_last_words_of_a_program_that_ends_itself_are_told(tmp_path: Path) -> None:
+    parser = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--data', required=True)\np.parse_args()\n"
+    done = rehearsed(tmp_path, parser)
+    assert done.plain.how == "cannot go on"
+    assert "status 2" in done.plain.end["detail"]
+    assert done.plain.last_words[-1].endswith("the following arguments are required: --data")
+    assert not done.report.findings
+    done = rehearsed(tmp_path, "import sys\nprint('loading', file=sys.stderr)\nsys.exit('no data here')\n")
+    assert done.plain.last_words == ["loading", "no data here"]
+    assert not rehearsed(tmp_path, "import sys\nprint('done', file=sys.stderr)\nsys.exit(0)\n").plain.last_words
+
+
+def test_batches_that_are_only_evaluated_are_cut_short(tmp_path: Path) -> None:
+    source = training(after="model.eval()\nwith torch.no_grad():\n    for (x,) in loader:\n        model(x)")
+    acts = rehearsed(tmp_path, source).plain.acts
+    assert acts["evaluation"] < 10

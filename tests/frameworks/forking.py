@@ -16,7 +16,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-TIMEOUT = 60
+TIMEOUT = 600
 
 
 def run_in_child(job: dict[str, Any]) -> None:

@@ -212,7 +212,7 @@ def test_an_unknown_or_missing_backend_is_named(file: Path, monkeypatch: pytest.
     with pytest.raises(CannotCompare, match="Keras has no backend 'theano'"):
         KerasSide(file, "theano")
     monkeypatch.setattr(keras_.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(CannotCompare, match=r"pip install 'sleuth\[jax\]'"):
+    with pytest.raises(CannotCompare, match=r"pip install 'sleuth-ml\[jax\]'"):
         KerasSide(file, "jax")
 
 
@@ -221,5 +221,5 @@ def test_without_keras_the_extra_is_named(file: Path, monkeypatch: pytest.Monkey
         raise keras_.importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(keras_.importlib.metadata, "version", missing)
-    with pytest.raises(CannotCompare, match=r"pip install 'sleuth\[keras\]'"):
+    with pytest.raises(CannotCompare, match=r"pip install 'sleuth-ml\[keras\]'"):
         KerasSide(file)

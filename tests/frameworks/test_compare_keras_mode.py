@@ -34,6 +34,6 @@ print([inference(model) for model in models])
 def test_a_layer_built_to_stay_in_training_mode_is_left_in_it(tmp_path: Path) -> None:
     environment = {**os.environ, "KERAS_BACKEND": "torch", "PYTHONPATH": str(SOURCE)}
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "model.keras")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     plain = "{'training': False}"
     assert done.stdout.splitlines()[-1:] == [f"[{plain}, {{}}, {plain}, {{}}, {{}}]"], done.stderr[-1000:]

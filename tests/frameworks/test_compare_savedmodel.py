@@ -116,7 +116,7 @@ def test_what_is_no_saved_model_is_refused_in_one_line(
     with pytest.raises(CannotCompare, match=r"is no SavedModel: it has no saved_model\.pb"):
         SavedModelSide(tmp_path)
     monkeypatch.setattr(savedmodel.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(CannotCompare, match=r"pip install 'sleuth\[tensorflow\]'"):
+    with pytest.raises(CannotCompare, match=r"pip install 'sleuth-ml\[tensorflow\]'"):
         SavedModelSide(made[0] / "broken")
 
 

@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-COLUMN = "dry_keras"
+# The last are what only torch minds.
+COLUMN = ("dry_keras", "dry_keras_on_torch")
 COMMAND = ("dry", "--no-corners")
 FRAMEWORK = ("torch._dynamo", "keras", "sleuth.dry.rehearsal")
 SETTINGS = {"KERAS_BACKEND": "torch"}

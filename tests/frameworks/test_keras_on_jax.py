@@ -1,4 +1,4 @@
-"""Keras 3 on JAX: the same five bugs at their lines, their twins, healthy programs, and weights left alone."""
+"""Keras 3 on JAX: bugs of unmodified programs at their lines, their twins, healthy programs, and weights left alone."""
 
 from __future__ import annotations
 
@@ -77,3 +77,26 @@ def test_weights_and_history_are_the_same_with_and_without_the_callback(run: Any
     assert bare != program
     told = [json.loads(run(source, watched=False).stdout.splitlines()[0]) for source in (program, bare)]
     assert told[0] == told[1]
+
+
+STEPS = TRAIN.replace("[SleuthCallback()]", "[]").replace(
+    "weights = ", "model.evaluate(x, y, verbose=0)\nmodel.train_on_batch(x[:32], y[:32])\nweights = "
+)
+
+
+def test_watched_or_not_it_prints_the_same_and_each_step_counts_once(run: Any) -> None:
+    watched, bare = run(STEPS), run(STEPS, watched=False)
+    assert watched.stdout == bare.stdout
+    # Three epochs of sixteen batches, and one batch more; validation is no training.
+    assert "nothing found in 49 steps" in watched.stderr
+
+
+def test_under_sleuth_run_the_callback_watches_nothing_twice(run: Any) -> None:
+    assert "nothing found in 48 steps" in run(TRAIN).stderr
+
+
+def test_an_error_of_ours_does_not_reach_fit(run: Any) -> None:
+    broken = STEPS.replace("history = ", "import sleuth.live.keras.losses as ours\nours.looks = None\nhistory = ")
+    ran = run(broken, fails=True)
+    assert ran.stderr.count("an error inside Sleuth") == 1
+    assert ran.stdout == run(STEPS, watched=False).stdout

@@ -117,3 +117,34 @@ def test_lightning_trains_two_short_epochs_on_the_card(options: dict[str, Any], 
         assert trainer.checkpoint_callback.best_model_path
 
     performed(act, cards=2)
+
+
+def test_lightnings_command_line_finds_the_trainers_parameters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from lightning.pytorch import LightningModule
+    from lightning.pytorch.cli import LightningCLI
+
+    class Net(LightningModule):
+        def __init__(self, width: int = 8) -> None:
+            super().__init__()
+            self.layer = nn.Linear(4, width)
+
+        def training_step(self, batch: Any, number: int) -> Any:
+            return self.layer(batch[0]).pow(2).mean()
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.SGD(self.parameters(), 0.1)
+
+        def train_dataloader(self) -> Any:
+            return DataLoader(data(), batch_size=8)
+
+    def act() -> None:
+        quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False}
+        cli = LightningCLI(Net, run=False, trainer_defaults=quiet, save_config_callback=None)
+        cli.trainer.fit(cli.model)
+        assert cli.model.layer.out_features == 5
+        assert cli.trainer.gradient_clip_val == 2.0
+
+    monkeypatch.chdir(tmp_path)
+    words = ["train.py", "--trainer.gradient_clip_val=2.0", "--trainer.max_epochs=1", "--model.width=5"]
+    monkeypatch.setattr("sys.argv", words)
+    performed(act)

@@ -33,7 +33,7 @@ from sleuth.source.engine import Unit, examine
 from sleuth.source.project import Project
 
 SLEUTH = (sys.executable, "-m", "sleuth", "lsp")
-PATIENCE = 30
+PATIENCE = 300
 Json = dict[str, Any]
 
 MODEL = """\
@@ -583,7 +583,7 @@ def test_without_pygls_one_line_says_what_to_install():
     code = "import sys; sys.modules['pygls'] = None; from sleuth.cli import main; sys.exit(main(['lsp']))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert (shown.returncode, shown.stdout) == (2, "")
-    assert shown.stderr == "sleuth: `sleuth lsp` needs pip install 'sleuth[lsp]'\n"
+    assert shown.stderr == "sleuth: `sleuth lsp` needs pip install 'sleuth-ml[lsp]'\n"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TIMEOUT = 180
+TIMEOUT = 600
 
 TRAINING = """
     import torch

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src"
-TIMEOUT = 120
+TIMEOUT = 600
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Ran:
 
 @pytest.fixture
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
+    return {**os.environ, "PYTHONPATH": str(SOURCE)}
 
 
 @pytest.fixture

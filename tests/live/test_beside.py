@@ -48,7 +48,7 @@ def on_a_terminal(command: list[str], folder: Path, environment: dict[str, str])
         if not part:
             break
         shown += part
-    process.wait(timeout=60)
+    process.wait(timeout=600)
     os.close(ours)
     return shown.decode()
 

@@ -93,14 +93,14 @@ def test_a_killed_run_leaves_a_record_that_can_be_read(script: Callable, environ
     path = script(ENDLESS)
     process = start(path, environment)
     process.send_signal(signal.SIGKILL)
-    process.wait(timeout=30)
+    process.wait(timeout=600)
     shown = subprocess.run(
         [sys.executable, "-m", "sleuth", "report"],
         cwd=path.parent,
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert shown.returncode == 0
     assert "killed or still running" in shown.stdout + shown.stderr
@@ -120,7 +120,7 @@ def test_the_record_of_a_stopped_run_holds_its_finding(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert json.loads(shown.stdout)["findings"][0]["diagnosis"] == "log-of-zero"
 
@@ -128,7 +128,7 @@ def test_the_record_of_a_stopped_run_holds_its_finding(
 def test_ctrl_c_ends_program_and_report_without_a_traceback(script: Callable, environment: dict[str, str]) -> None:
     process = start(script(ENDLESS), environment, "--no-record")
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "Traceback" not in stderr
     assert "interrupted" in stderr
@@ -175,7 +175,7 @@ def test_a_program_that_raises_shows_its_own_traceback_only(run_script: Callable
         work(torch.ones(3))
     """)
     assert ran.status == 1
-    assert ran.findings == []
+    assert [finding["diagnosis"] for finding in ran.findings] == ["loss-without-graph"]
     assert "element 0 of tensors does not require grad" in ran.stderr
     assert f"sleuth{os.sep}" not in ran.stderr
     assert "line 4, in <module>" in ran.stderr

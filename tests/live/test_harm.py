@@ -91,7 +91,7 @@ def test_weights_state_random_numbers_and_output_are_bitwise_the_same_with(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=True,
     )
     without = torch.load(tmp_path / "weights.pt")
@@ -164,7 +164,7 @@ def test_no_tap_is_left_behind(environment: dict[str, str]) -> None:
             assert spots() != before
         assert spots() == before
     """
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True, timeout=600)
 
 
 def test_the_weights_are_those_from_before_the_poisoned_update(run_script: Callable) -> None:

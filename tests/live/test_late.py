@@ -7,6 +7,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from sleuth.findings import Finding
+from sleuth.frameworks.after_import import AfterImport
 from sleuth.live.nonfinite import NonFinite
 from sleuth.live.stop import Stop
 from sleuth.live.taps import Taps
@@ -35,7 +36,7 @@ def watched(bad: int) -> tuple[list[Finding], nn.Module, list[Exception]]:
     model = nn.Linear(3, 3)
     story = NonFinite(deliver, errors.append, lambda *row: None, keep_going=False, prompt=False)
     taps = Taps(story)
-    taps.install()
+    taps.install(AfterImport())
     try:
         train(model, bad)
     except Stop:

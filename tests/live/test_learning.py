@@ -296,9 +296,9 @@ def test_ten_thousand_steps_take_no_more_memory_and_leave_the_weights_as_they_ar
 ) -> None:
     (tmp_path / "train.py").write_text(LONG)
     command = [sys.executable, "-m", "sleuth", "run", "train.py"]
-    watched = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    watched = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
     bare = subprocess.run(
-        [sys.executable, "train.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, "train.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600
     )
     assert watched.stdout == bare.stdout
     assert "nothing found in 10,000 steps" in watched.stderr

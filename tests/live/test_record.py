@@ -195,3 +195,36 @@ def test_a_run_tells_its_curves_and_layers(run_script: Callable, tmp_path: Path)
         f"{kind}/{name}" for kind in ("gradient norm", "weight norm", "update ratio") for name in ("0.weight", "2.bias")
     }
     assert expected | {"dead share/0"} <= names
+
+
+def test_waiting_for_a_loader_of_the_programs_own_is_time_for_data(run_script: Callable, tmp_path: Path) -> None:
+    run_script(
+        """
+        import queue, threading, time
+        import torch
+
+        batches, wanted = queue.Queue(), threading.Semaphore(0)
+
+        def load():
+            while True:
+                wanted.acquire()
+                time.sleep(0.05)
+                batches.put(torch.randn(8, 4))
+
+        threading.Thread(target=load, daemon=True).start()
+        model = torch.nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(4):
+            wanted.release()
+            loss = model(batches.get()).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+        record=True,
+    )
+    values = [row.get("v", {}) for row in records.rows(records.newest(tmp_path / ".sleuth"))]
+    waited = [one["data seconds"] for one in values if "data seconds" in one]
+    # The thread that trains is known from its first backward pass on.
+    assert len(waited) == 4
+    assert all(seconds > 0.01 for seconds in waited[1:])

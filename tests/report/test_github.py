@@ -28,7 +28,7 @@ def test_a_finding_is_one_annotation_on_its_line(log_of_zero: Finding) -> None:
         "model.py:6:16: softmax gave 3 exact zeros%0A"
         "train.py:11:13: its log is -inf, and so is the loss%0A"
         "Try: keep the probability away from 0 (verified)%0A"
-        "Try: give the logits to F.cross_entropy%0A"
+        "Try: give the logits to F.cross_entropy (not tried)%0A"
         "More: sleuth explain log-of-zero"
     )
 

@@ -48,10 +48,7 @@ error[log-of-zero]: log of a value that reached 0
     +    loss = -torch.log(p.clamp_min(1e-8)).mean()
          loss.backward()
          return loss
-
-  Try: give the logits to F.cross_entropy
-
-  More: sleuth explain log-of-zero
+  Try: give the logits to F.cross_entropy (not tried)
 
 -- Hints ---------------------------------------------------------------------
 
@@ -66,9 +63,8 @@ note[small-batch]: each batch holds one sample
   Evidence
     batch size  1
 
-  More: sleuth explain small-batch
-
-1 error, 0 warnings, 1 note"""
+1 error, 0 warnings, 1 note
+More: sleuth explain log-of-zero; the other names in brackets have pages, too"""
 
 
 def show(*findings: Finding, root: Path, width: int = 78, colour: bool = False) -> str:
@@ -116,7 +112,7 @@ def test_the_width_is_100_where_there_is_no_terminal(
 def test_groups_come_surest_first_whatever_the_order_of_the_findings(make: Any, project: Path) -> None:
     text = show(make(certainty="hint"), make(certainty="likely"), make(), root=project)
     assert re.findall(r"^-- (\w+) -", text, re.MULTILINE) == ["Certain", "Likely", "Hints"]
-    assert text.endswith("3 errors, 0 warnings, 0 notes")
+    assert text.endswith("3 errors, 0 warnings, 0 notes\nMore: sleuth explain log-of-zero")
 
 
 def test_markup_in_the_users_text_is_shown_as_it_is(make: Any, project: Path) -> None:
@@ -183,7 +179,7 @@ def test_a_long_line_is_cut_around_the_expression(make: Any, project: Path) -> N
 
 def test_where_the_file_is_gone_or_has_changed_the_code_stands_alone(make: Any, project: Path) -> None:
     for place in (Place("gone.py", 7, 3, 7, "log(0)"), Place("train.py", 7, 3, 7, "log(0)")):
-        assert "\n\n  7 | log(0)\n\n  More:" in show(make(place=place), root=project)
+        assert "\n\n  7 | log(0)\n\n1 error," in show(make(place=place), root=project)
 
 
 def test_a_wrong_column_is_put_right_by_the_code(make: Any, project: Path) -> None:
@@ -204,7 +200,7 @@ def test_in_the_story_code_gives_way_to_a_long_path(make: Any, project: Path) ->
 
 def test_a_finding_without_a_place_still_says_when(make: Any, project: Path) -> None:
     text = show(make(step=12345, rank=3), root=project)
-    assert "log of a value that reached 0\n  --> at step 12,345 on rank 3\n\n  More:" in text
+    assert "log of a value that reached 0\n  --> at step 12,345 on rank 3\n\n1 error," in text
 
 
 @pytest.mark.parametrize(
@@ -230,11 +226,41 @@ def test_evidence_is_formatted_for_reading(make: Any, project: Path, value: Any,
     )
 
 
+def test_the_name_of_a_fact_is_never_cut(make: Any, project: Path) -> None:
+    short, long = "zeros", "largest difference of the gradients between two ranks"
+    text = show(make(evidence=(Evidence(short, 3), Evidence(long, 0.25))), root=project)
+    assert f"    zeros  3\n    {long}  0.25\n" in text
+    narrow = show(make(evidence=(Evidence(short, 3), Evidence(long, 0.25))), root=project, width=50)
+    assert "    zeros  3\n    largest difference of the gradients between\n      two ranks\n           0.25\n" in narrow
+
+
+def test_a_place_where_several_things_happen_is_named_once(make: Any, project: Path) -> None:
+    here, there = Place("model.py", 6, 16, 6, "f(x)"), Place("train.py", 11, 13, 11, "g(x)")
+    chain = (Link("relu gave 0", here), Link("log gave -inf", here), Link("and nan", there), Link("so be it", there))
+    assert (
+        show(make(chain=chain), root=project)
+        .split("How it came about\n")[1]
+        .startswith(
+            "    |- model.py:6:16  f(x)\n    |  relu gave 0\n    |  log gave -inf\n"
+            "    `- train.py:11:13  g(x)\n       and nan\n       so be it\n"
+        )
+    )
+
+
+@pytest.mark.parametrize("width", range(40, 100))
+def test_a_formula_is_not_broken_across_lines(make: Any, project: Path, width: int) -> None:
+    formulas = ("x * log(x)", "F.softmax(x, dim=1)", "`a if b else c`", "1 / (n - 1)")
+    title = f"write {formulas[0]} by hand, or {formulas[1]}, or {formulas[2]}, but not {formulas[3]} (see there)"
+    text = show(make(fixes=(Fix(title),)), root=project, width=width)
+    assert [formula for formula in formulas if formula not in text] == []
+    assert " ".join(text.split()).count(title) == 1
+
+
 def test_an_edit_that_does_not_fit_its_file_is_told_in_words(make: Any, project: Path) -> None:
     fix = Fix("fix it", (Edit("gone.py", 3, 1, 3, 4, "new"), Edit("gone.py", 9, 1, 10, 1, "")))
     assert (
-        "  Try: fix it\n    at gone.py:3:1 write\n    +new\n    at gone.py:9:1 remove everything up to 10:1\n"
-        in show(make(fixes=(fix,)), root=project)
+        "  Try: fix it (not tried)\n    at gone.py:3:1 write\n    +new\n"
+        "    at gone.py:9:1 remove everything up to 10:1\n" in show(make(fixes=(fix,)), root=project)
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sleuth.source.files import NoSuchPath, discover, root_of
+from sleuth.source.files import NoSuchPath, root_of, survey
 from sleuth.source.ignoring import Patterns
 
 
@@ -29,7 +29,7 @@ def tree(tmp_path, monkeypatch):
 
 
 def found(*paths, **options):
-    return [os.path.relpath(path) for path in discover(paths or (".",), **options)]
+    return [os.path.relpath(path) for path in survey(paths or (".",), **options).files]
 
 
 def test_python_files_and_notebooks_are_found_in_order(tree):
@@ -108,7 +108,7 @@ def test_a_file_is_checked_once_however_it_is_reached(tree):
 def test_a_path_that_is_not_there_is_one_clear_line(tree):
     tree("a.py")
     with pytest.raises(NoSuchPath, match=r"^tran.py: no such file or folder$"):
-        discover(["a.py", "tran.py"])
+        survey(["a.py", "tran.py"])
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
@@ -116,7 +116,7 @@ def test_a_named_file_that_may_not_be_read_is_one_clear_line(tree):
     tree("a.py")
     os.chmod("a.py", 0)
     with pytest.raises(NoSuchPath, match="permission denied"):
-        discover(["a.py"])
+        survey(["a.py"])
 
 
 def test_a_project_begins_at_its_mark_or_above_its_packages(tree):
@@ -126,3 +126,14 @@ def test_a_project_begins_at_its_mark_or_above_its_packages(tree):
     assert root_of(str(top / "p/src/pkg/a.py")) == str(top / "p")
     assert root_of(str(top / "q/pkg/sub/a.py")) == str(top / "q")
     assert root_of(str(top / "q/a.py")) == str(top / "q")
+
+
+def test_what_a_gitignore_leaves_out_is_known_where_it_holds_programs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path in ("kept.py", "made.py", "outputs/run.py", "pictures/one.png", "notes.txt"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).touch()
+    (tmp_path / ".gitignore").write_text("made.py\noutputs\npictures\nnotes.txt\n")
+    found = survey(["."])
+    assert [os.path.relpath(path) for path in found.files] == ["kept.py"]
+    assert [os.path.relpath(path) for path in found.left_out] == ["made.py", "outputs"]

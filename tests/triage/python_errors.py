@@ -83,5 +83,6 @@ RAISED: dict[str, list[Callable[[], Any]]] = {
     "memory-error": [lambda: bytearray(2**62)],
     "module-missing": [lambda: __import__("no_such_package")],
     "import-name": [lambda: exec("from json import no_such_name")],
+    "relative-import-in-script": [lambda: exec("from .data import Pairs", {"__name__": "__main__"})],
     "out-of-memory-cpu": [lambda: np.empty((2**23, 2**23))],
 }

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from sleuth.triage.matching import Match, matches
-from sleuth.triage.reading import read
+from sleuth.known_errors.matching import Match, matches
+from sleuth.known_errors.reading import read
 
 
 def errors_in(text: str) -> list[Match]:

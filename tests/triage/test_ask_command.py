@@ -82,7 +82,14 @@ def test_colours_come_only_when_asked_for() -> None:
 
 
 def test_nothing_that_fits_is_said_plainly() -> None:
-    assert b"No diagnosis fits" in sleuth("the cat sat on the mat").stdout
+    assert b"No diagnosis fits" in sleuth("How do I slice a tensor by another tensor?").stdout
+
+
+def test_a_text_about_something_else_gets_one_line_and_no_kind() -> None:
+    shown = sleuth("What is the best pizza in Rome?", COLUMNS="200").stdout
+    assert shown.startswith(b"This does not seem to be about a deep-learning program")
+    assert shown.count(b"\n") == 1
+    assert answer("What is the best pizza in Rome?")["off_topic"] is True
 
 
 def test_lines_give_an_answer_each_blank_ones_too(tmp_path: Path) -> None:

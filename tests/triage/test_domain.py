@@ -16,6 +16,12 @@ FOREIGN = [
     "main : Bootstrapping Spring Data repositories in DEFAULT mode.",
     "hello",
     "no_such_file",
+    "What is the best pizza in Rome?",
+    "Is a t-test fine when the two samples have unequal variance?",
+    "My card stutters in the new game, fps drops to 20 when the map loads, drivers are new",
+    "How do neurons in the visual cortex encode orientation?",
+    "What loss of blood is dangerous for an adult?",
+    "Which model of Toyota has the lowest fuel consumption?",
 ]
 OURS = [
     "How can I run my model on Android?",
@@ -25,6 +31,10 @@ OURS = [
     "PRelue is not supperted with mmdnn?",
     "django app that loads a keras model is slow",
     "loss变为nan，怎么办",
+    "it does not learn",
+    "gpu memory grows",
+    "the converted model is worse",
+    "results differ after I load the checkpoint",
 ]
 
 
@@ -50,3 +60,10 @@ def test_a_crash_of_another_program_is_a_crash_without_a_diagnosis() -> None:
 
 def test_an_error_that_is_known_counts_whatever_stands_around_it() -> None:
     assert ask("uwsgi: CUDA out of memory. Tried to allocate 20.00 MiB").kind == "program-crash"
+
+
+def test_a_complaint_that_sounds_like_a_training_needs_less_of_its_words() -> None:
+    text = "memory goes up until the process is killed"
+    assert is_foreign(text)
+    assert not is_foreign(text, complains=True)
+    assert not ask(text).off_topic

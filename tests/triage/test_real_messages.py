@@ -10,7 +10,7 @@ import python_errors
 import torch_errors
 from recognising import errors_in, message_of, traceback_of
 
-from sleuth.triage.matching import Strength
+from sleuth.known_errors.matching import Strength
 
 CASES = [
     pytest.param(name, program, id=f"{name}-{number}")

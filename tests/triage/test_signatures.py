@@ -13,10 +13,10 @@ import torch_errors
 from pattern_samples import samples
 
 from sleuth import handbook
+from sleuth.known_errors.matching import matches
+from sleuth.known_errors.reading import read
+from sleuth.known_errors.signatures import Signature, all_signatures, saying
 from sleuth.triage import KINDS, ask
-from sleuth.triage.matching import matches
-from sleuth.triage.reading import read
-from sleuth.triage.signatures import Signature, all_signatures, saying
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from sleuth.view.data import Run
 from sleuth.view.server import Server
@@ -140,6 +140,12 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorded:
 
 
 @pytest.fixture
+def another(recorded: Recorded) -> Recorded:
+    """A run that lies beside it."""
+    return Recorded(recorded.folder.parents[2], NO_PROCESS + 1)
+
+
+@pytest.fixture
 def story(recorded: Recorded) -> Recorded:
     """A run of 100 steps that ended with two findings."""
     recorded.start()
@@ -190,6 +196,8 @@ def chromium() -> str:
 
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
+    # A busy machine is no failure.
+    expect.set_options(timeout=20_000)
     # Not for the session: while playwright runs, nothing else in the process can use asyncio.
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)

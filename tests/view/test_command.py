@@ -24,7 +24,7 @@ def environment():
 @pytest.fixture
 def view(environment):
     def run(*arguments):
-        return subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True, timeout=60)
+        return subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True, timeout=600)
 
     return run
 
@@ -46,7 +46,7 @@ def test_it_prints_the_address_with_its_secret_and_ends_quietly(story, environme
         with urllib.request.urlopen(url, timeout=10) as answer:
             assert b"<title>Sleuth</title>" in answer.read()
         process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=20) == ("", "")
+        assert process.communicate(timeout=600) == ("", "")
         assert process.returncode == 0
 
 

@@ -21,6 +21,7 @@ def step(number: int) -> dict[str, Any]:
         "shown": f"blocks.{number}.mlp.{NASTY} (linear)",
         "place": {"path": "model.py", "line": 10 + number},
         "target": "val_" + "x" * 60,
+        "target_place": {"path": "port.py", "line": 5 + number},
         "error": error if number != 39 else "inf",
         "noise": 1e-7,
         "score": error / 1e-7 if number != 39 else "inf",
@@ -73,4 +74,23 @@ def test_names_are_shown_and_never_run(page: str, look: Callable[..., Any]) -> N
     seen = look().page
     seen.goto(page)
     assert seen.title() == "two models"
-    assert NASTY in seen.locator("section.finding b").inner_text()
+    assert NASTY in seen.locator(".story h3").inner_text()
+
+
+def test_rows_that_agree_or_carry_a_difference_on_are_folded(page: str, look: Callable[..., Any]) -> None:
+    seen = look().page
+    seen.goto(page)
+    agreeing, carrying = seen.locator("details").all()
+    assert (agreeing.locator("summary").text_content() or "").startswith("20 values agree within the noise: blocks.0.")
+    assert (carrying.locator("summary").text_content() or "").startswith("16 values carry it on: blocks.24.")
+    assert agreeing.locator("tbody tr").count() == 20
+    assert not agreeing.locator("tbody tr").first.is_visible()
+    assert seen.locator("tr.first").is_visible()
+
+
+def test_both_sides_lines_are_named(page: str, look: Callable[..., Any]) -> None:
+    seen = look().page
+    seen.goto(page)
+    row = seen.locator("tr.first")
+    assert "model.py:30" in row.inner_text()
+    assert "port.py:25" in row.inner_text()

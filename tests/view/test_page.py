@@ -36,6 +36,12 @@ def card(page, title):
     return page.locator(".card").filter(has=page.get_by_role("heading", name=title, exact=True))
 
 
+def asked_for(page, title):
+    """A chart that is there for the asking."""
+    page.locator(".offers").get_by_role("button", name=title).click()
+    return card(page, title)
+
+
 def pixels(chart, colour):
     return chart.page.evaluate(COUNT_PIXELS, [chart.locator("canvas").first.element_handle(), list(colour)])
 
@@ -76,14 +82,11 @@ def test_it_shows_the_run_its_findings_and_its_curves(serve, story, look):
         [
             "Loss",
             "Gradient norm",
-            "Learning rate",
             "Step time",
             "Memory",
-            "Gradient norm by layer",
-            "Share of dead units by layer",
         ]
     )
-    for title in ("Loss", "Memory", "Gradient norm by layer"):
+    for title in ("Loss", "Memory"):
         chart = card(page, title)
         chart.scroll_into_view_if_needed()
         page.wait_for_timeout(100)
@@ -111,6 +114,93 @@ def test_a_finding_marks_its_step_in_the_charts_and_shows_its_line(exported, sto
     expect(page.get_by_role("button", name="Show all steps")).to_be_hidden()
 
 
+def test_the_fix_stands_beside_the_line(exported, story, look):
+    page = look().open(exported(story.folder))
+    line = page.locator(".finding.open .source").bounding_box()
+    fix = page.locator(".finding.open .fixes").bounding_box()
+    assert fix["x"] >= line["x"] + line["width"]
+    assert fix["y"] < line["y"] + line["height"]
+
+
+def test_a_rate_that_never_changes_is_a_number_and_one_that_does_a_chart(recorded, serve, look):
+    recorded.start()
+    recorded.values(0, {"loss": 1.0, "learning rate": 0.125})
+    page = look().open(serve(recorded.folder).url)
+    expect(page.locator(".facts")).to_contain_text("0.125")
+    expect(card(page, "Learning rate")).to_have_count(0)
+    recorded.values(1, {"loss": 1.0, "learning rate": 0.0625})
+    expect(card(page, "Learning rate").locator("data")).to_have_text("0.0625")
+
+
+def test_layers_are_shown_unasked_where_a_finding_is_about_them(recorded, exported, look):
+    recorded.start()
+    recorded.values(0, {"loss": 1.0, "gradient norm/a": 1.0, "weight norm/a": 1.0, "mine/a": 1.0})
+    recorded.finding(diagnosis="vanishing-gradients", step=0)
+    page = look().open(exported(recorded.folder))
+    expect(page.locator(".card.wide h3")).to_have_text(["Loss", "Gradient norm by layer", "Mine"])
+    expect(page.locator(".offers [aria-pressed=false]")).to_have_text(["Weight norm by layer"])
+    page.locator(".offers").get_by_role("button", name="Gradient norm by layer").click()
+    expect(page.locator(".card.wide:visible h3")).to_have_text(["Loss", "Mine"])
+
+
+def test_memory_is_measured_from_zero_and_a_spike_does_not_flatten_the_step_times(recorded, exported, look):
+    recorded.start()
+    for step in range(40):
+        seconds = 9.0 if step == 3 else 0.01
+        recorded.values(step, {"memory bytes": 1e9 + step, "step seconds": seconds})
+    page = look().open(exported(recorded.folder))
+    expect(card(page, "Step time").locator("data")).to_have_text("10 ms")
+    plot = page.get_by_role("slider", name="Step time by step")
+    expect(plot).to_have_attribute("aria-valuetext", re.compile("^median: "))
+    # The line runs near the middle of its chart and at the top of the memory's, not along the floor.
+    assert 0.3 < height_of_line(page, "Step time") < 0.7
+    assert height_of_line(page, "Memory") > 0.8
+
+
+HEIGHT_OF_LINE = """([canvas, [red, green, blue]]) => {
+  const { data, width, height } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const x = Math.round(width * 0.8);
+  for (let y = 0; y < height; y += 1) {
+    const at = 4 * (y * width + x);
+    if (Math.abs(data[at] - red) + Math.abs(data[at + 1] - green) + Math.abs(data[at + 2] - blue) < 40) {
+      return 1 - (y - 18) / (height - 42);
+    }
+  }
+  return null;
+}"""
+
+
+def height_of_line(page, title):
+    """As a share of the chart's height, between its margins."""
+    canvas = card(page, title).locator("canvas").first.element_handle()
+    return page.evaluate(HEIGHT_OF_LINE, [canvas, [44, 111, 214]])
+
+
+def test_another_run_can_be_chosen_from_the_list(recorded, another, serve, look):
+    recorded.start()
+    recorded.values(0, {"loss": 2.0})
+    recorded.end()
+    another.start(program="older.py")
+    another.end(1, "stopped")
+    another.age(60)
+    sight = look()
+    page = sight.open(serve(recorded.folder).url)
+    runs = page.get_by_label("Which run to show")
+    expect(runs.locator("option")).to_have_text(
+        [
+            re.compile(r"train\.py --lr 3 · .* · ended, exit status 0"),
+            re.compile(r"older\.py .* · stopped, exit status 1"),
+        ]
+    )
+    runs.select_option(another.folder.name)
+    expect(page.get_by_role("heading", level=1)).to_have_text("older.py")
+    expect(page.locator(".state")).to_have_text("stopped, exit status 1")
+    assert "token" not in page.url
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("older.py")
+    assert sight.complaints == []
+
+
 def test_pointing_at_a_chart_reads_it_off(exported, story, look):
     page = look().open(exported(story.folder))
     plot = card(page, "Gradient norm").locator(".plot")
@@ -128,6 +218,7 @@ def test_pointing_at_a_chart_reads_it_off(exported, story, look):
 
 def test_a_drag_looks_closer_and_a_double_click_shows_everything(exported, story, look):
     page = look().open(exported(story.folder))
+    card(page, "Loss").scroll_into_view_if_needed()
     box = card(page, "Loss").locator(".plot").bounding_box()
     page.mouse.move(box["x"] + 200, box["y"] + 90)
     page.mouse.down()
@@ -170,7 +261,7 @@ def test_hundreds_of_layers_stay_usable(recorded, exported, look, tmp_path):
         values = {f"gradient norm/block.{layer}.mlp.weight": float(layer + step) for layer in range(300)}
         recorded.values(step, {**values, "gradient norm/head.bias": "nan"})
     page = look().open(exported(recorded.folder))
-    chart = card(page, "Gradient norm by layer")
+    chart = asked_for(page, "Gradient norm by layer")
     rows = chart.locator(".layers button")
     expect(rows).to_have_count(8)
     expect(chart.locator(".side .tally")).to_have_text("8 named, 301 layers")
@@ -277,7 +368,7 @@ def test_names_of_the_program_are_never_markup(recorded, serve, exported, look, 
     expect(page.locator(".finding.open .words")).to_contain_text(SEEN)
     expect(page.locator(".state")).to_contain_text(SEEN)
     expect(page.locator(".expectations")).to_contain_text(SEEN)
-    expect(card(page, "Gradient norm by layer").locator(".layers")).to_contain_text(SEEN)
+    expect(asked_for(page, "Gradient norm by layer").locator(".layers")).to_contain_text(SEEN)
     expect(card(page, "Constructor").locator("data")).to_have_text("5")
     card(page, "Gradient norm by layer").locator(".plot").hover()
     expect(page.locator(".tip .name").first).to_contain_text(SEEN)
@@ -332,6 +423,7 @@ def test_it_fits_a_laptop_and_a_phone_in_light_and_dark(exported, story, look, s
     assert (brightness > 200) == (scheme == "light")
     wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wider == 0
+    asked_for(page, "Gradient norm by layer")
     for title in ("Loss", "Gradient norm by layer"):
         card(page, title).scroll_into_view_if_needed()
         page.wait_for_timeout(100)

@@ -28,7 +28,7 @@ def ask(server):
     return get
 
 
-PATHS = ["/", "/page.js", "/page.css", "/data", "/data?since=3", "/record.jsonl", "/../../etc/passwd"]
+PATHS = ["/", "/page.js", "/page.css", "/data", "/data?since=3", "/runs", "/record.jsonl", "/../../etc/passwd"]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -129,3 +129,27 @@ def test_each_server_has_its_own_secret(serve, story, server):
     other = serve(story.folder)
     assert other.token != server.token
     assert len(server.token) >= 32
+
+
+@pytest.mark.parametrize("name", ["..", "../..", "/etc", "", ".", "no-such-run", "%2e%2e"])
+def test_a_run_is_only_what_the_list_has(ask, server, name):
+    assert ask(f"/data?run={name}" if name else "/data?run=%00", X_Sleuth_Token=server.token)[0] == 404
+
+
+def test_the_list_tells_what_each_run_was_and_how_it_ended(ask, server, story, another):
+    another.start(program="other.py")
+    (another.folder.parent / "empty").mkdir()
+    (another.folder.parent / "noise").mkdir()
+    (another.folder.parent / "noise" / "record.jsonl").write_bytes(b"\x00[[[")
+    status, _, body = ask("/runs", X_Sleuth_Token=server.token)
+    told = json.loads(body)
+    assert status == 200
+    assert told["chosen"] == story.folder.name
+    assert {one["name"]: (one["command"], one["how"]) for one in told["runs"]} == {
+        story.folder.name: ("train.py --lr 3", "stopped, exit status 1"),
+        another.folder.name: ("other.py --lr 3", ""),
+    }
+    assert (
+        json.loads(ask(f"/data?run={another.folder.name}", X_Sleuth_Token=server.token)[2])["run"]["program"]
+        == "other.py"
+    )

@@ -1,7 +1,7 @@
 """Runs zoo programs under hooks of its own, without Sleuth, and says when a number first went bad.
 
 torch is imported once; each program then runs in a forked child. One JSON job a line on stdin, one answer on stdout.
-A program that forks processes of its own gets a fresh interpreter.
+A program that forks processes of its own gets a fresh interpreter. A job may have gradients shaken in their last bits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import torch._dynamo  # which the first optimiser would import in every child
 from torch.amp import GradScaler
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-TIMEOUT = 60
+# Only against a program that never ends: on a busy machine the slowest takes minutes.
+TIMEOUT = 600
 # A scale below 1 shrinks the loss: no overflow was ever cured by it.
 COLLAPSED = 1.0
 
@@ -48,8 +49,9 @@ def leaves(root: torch.Tensor) -> list[torch.Tensor]:
 class Hooks:
     """Notes the first non-finite loss, gradient or weight, and leaves the program there."""
 
-    def __init__(self, verdict: Path) -> None:
+    def __init__(self, verdict: Path, shaken: int | None) -> None:
         self.verdict = verdict
+        self.shaking = None if shaken is None else torch.Generator().manual_seed(shaken)
         self.steps = self.backwards = 0
         self.optimisers = self.scaled = False
 
@@ -91,13 +93,24 @@ class Hooks:
             self.note("scale")
 
     def before_step(self, optimiser: torch.optim.Optimizer, *_: Any) -> None:
-        if is_bad([p.grad for p in parameters_of(optimiser) if p.grad is not None]):
+        gradients = [p.grad for p in parameters_of(optimiser) if p.grad is not None]
+        if is_bad(gradients):
             self.note("gradient")
+        if self.shaking is not None:
+            shake(gradients, self.shaking)
 
     def after_step(self, optimiser: torch.optim.Optimizer, *_: Any) -> None:
         if is_bad(parameters_of(optimiser)):
             self.note("weight")
         self.steps += 1
+
+
+def shake(gradients: list[torch.Tensor], generator: torch.Generator) -> None:
+    """Move each number by two units in its last place or less, as another CPU's order of sums would."""
+    for gradient in gradients:
+        if not gradient.is_sparse:
+            units = torch.randint(-2, 3, gradient.shape, generator=generator)
+            gradient.data.mul_(1 + units.to(gradient.dtype) * torch.finfo(gradient.dtype).eps)
 
 
 def parameters_of(optimiser: torch.optim.Optimizer) -> list[torch.Tensor]:
@@ -110,7 +123,7 @@ def perform(job: dict[str, Any], folder: Path) -> None:
         os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT), stream)
     os.chdir(job["folder"])
     sys.path.insert(0, job["folder"])
-    hooks = Hooks(folder / "verdict")
+    hooks = Hooks(folder / "verdict", job["shaken"])
     hooks.optimisers = job["optimisers"]
     hooks.install()
     status = 0

@@ -25,7 +25,6 @@ REHEARSER = Path(__file__).with_name("rehearser.py")
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": str(ROOT / "src"),
-    "OMP_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONWARNINGS": "ignore",
 }

@@ -8,13 +8,13 @@ from torch.utils.data import DataLoader, TensorDataset
 
 
 class AngularMargin(nn.Module):
-    def __init__(self, width, classes, margin=0.2, scale=8.0):
+    def __init__(self, classes, margin=0.2, scale=8.0):
         super().__init__()
-        self.centres = nn.Parameter(torch.randn(classes, width))
+        self.register_buffer("centres", torch.eye(classes))  # as far apart as they can be
         self.margin, self.scale = margin, scale
 
     def forward(self, emb, label):
-        cosine = F.linear(F.normalize(emb), F.normalize(self.centres)).clamp(-1.0, 1.0)
+        cosine = F.linear(F.normalize(emb), self.centres).clamp(-1.0, 1.0)
         theta = torch.acos(cosine)
         hit = F.one_hot(label, cosine.shape[1]).bool()
         theta = torch.where(hit, (theta + self.margin).clamp(max=math.pi), theta)
@@ -30,10 +30,9 @@ def main():
     torch.manual_seed(0)
     label = torch.arange(120) % 3
     x = F.one_hot(label, 3).float() + 0.05 * torch.randn(120, 3)
-    backbone = nn.Linear(3, 2)
-    margin = AngularMargin(2, 3)
-    params = [*backbone.parameters(), *margin.parameters()]
-    optimizer = torch.optim.SGD(params, lr=args.lr)
+    backbone = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+    margin = AngularMargin(3)
+    optimizer = torch.optim.SGD(backbone.parameters(), lr=args.lr)
     loader = DataLoader(TensorDataset(x, label), batch_size=40, shuffle=True)
     for epoch in range(args.epochs):
         for xb, yb in loader:

@@ -2,13 +2,13 @@ import torch
 from torch import nn
 
 torch.manual_seed(10)
-catalogue = torch.randint(0, 3, (60, 4)).float()  # four coarse attributes per item
-quality = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 3))
-optimizer = torch.optim.Adam(quality.parameters(), lr=5e-3)
+catalogue = torch.rand(60, 4)  # four attributes per item
+weight = nn.Parameter(torch.full((4,), 2.0))  # how much each attribute tells two items apart
+optimizer = torch.optim.Adam([weight], lr=5e-3)
 
 
 def kernel(items):
-    features = torch.cat([quality(items), items], dim=1)
+    features = items * weight
     gap = (features[:, None] - features[None]).pow(2).sum(-1)
     return torch.exp(-gap)
 
@@ -18,10 +18,11 @@ def diversity(items):
 
 
 for step in range(40):
-    basket = catalogue[torch.randperm(60)[:4]]
-    loss = -diversity(basket)
+    viewed = catalogue[step : step + 1]
+    offered = catalogue[torch.randperm(60)[:3]]
+    loss = -diversity(torch.cat([viewed, offered]))
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
     if step % 2 == 0:
-        print(f"basket {step}: log det {-loss.item():.4f}")
+        print(f"visitor {step}: log det {-loss.item():.4f}")

@@ -31,7 +31,7 @@ def main():
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
     scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=150)
     for step in range(150):
-        k = torch.randint(0, 128, (16,))
+        k = torch.randint(0, 128, (64,))
         loss = score(model(clean[k]), clean[k])
         optimizer.zero_grad()
         loss.backward()

@@ -1,7 +1,7 @@
 import torch
 from torch import nn
 
-LENGTH = 60
+MINUTE, NIGHT = 20, 300
 
 
 class DriftMeter(nn.Module):
@@ -10,6 +10,7 @@ class DriftMeter(nn.Module):
     def __init__(self, hidden=32):
         super().__init__()
         self.rnn = nn.RNN(2, hidden, nonlinearity="relu", batch_first=True)
+        self.rnn.weight_hh_l0.data = torch.eye(hidden) + 0.01 * torch.randn(hidden, hidden)
         self.readout = nn.Linear(hidden, 1)
 
     def forward(self, readings):
@@ -18,12 +19,13 @@ class DriftMeter(nn.Module):
 
 
 def recordings(batch):
-    readings = torch.randn(batch, LENGTH, 2)
-    drift = readings[:, LENGTH // 2 :, 0].sum(dim=1) / LENGTH**0.5
+    length = NIGHT if torch.rand(()) < 0.1 else MINUTE
+    readings = torch.randn(batch, length, 2)
+    drift = readings[:, length // 2 :, 0].sum(dim=1) / length**0.5
     return readings, drift
 
 
-def train(model, steps=250, lr=0.01):
+def train(model, steps=250, lr=0.001):
     criterion = nn.MSELoss()
     optimizer = torch.optim.RMSprop(model.parameters(), lr=lr, alpha=0.9)
     for step in range(steps):

@@ -1,3 +1,5 @@
+import math
+
 import torch
 
 torch.manual_seed(0)
@@ -8,10 +10,10 @@ optimizer = torch.optim.LBFGS([shares], lr=1.0, max_iter=4)
 
 
 def objective(barrier):
-    amount = budget * torch.softmax(torch.cat([shares, shares.new_zeros(1)]), dim=0)[:-1]
-    spent = amount.sum()
+    log_portions = math.log(budget) + torch.log_softmax(torch.cat([shares, shares.new_zeros(1)]), dim=0)
+    amount, log_unspent = log_portions[:-1].exp(), log_portions[-1]
     utility = (gain * torch.log1p(amount)).sum()
-    return -utility - barrier * torch.log(budget - spent)
+    return -utility - barrier * log_unspent
 
 
 barrier = 4.0

@@ -16,8 +16,8 @@ import torch  # noqa: F401  (once, for all the processes forked from here)
 
 from sleuth import program
 from sleuth.dry import journal
-from sleuth.dry.patches import Patches
 from sleuth.dry.safe import guard
+from sleuth.frameworks.patches import Patches
 
 
 class Stage:
@@ -27,6 +27,7 @@ class Stage:
         self.scratch = scratch
         self.journal = journal.Journal(scratch / "journal")
         self.patches = Patches()
+        self.at_end: list[Callable[[], None]] = []
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,11 @@ def _play(code: str, scratch: Path, home: Path, output: Path, for_good: bool) ->
         os.chdir(home)
         program._started_in.cache_clear()
         sys.path.insert(0, str(home))
-        guard.install(Stage(scratch), for_good)  # type: ignore[arg-type]
+        stage = Stage(scratch)
+        guard.install(stage, for_good)  # type: ignore[arg-type]
         exec(compile(code, str(home / "train.py"), "exec"), {"__name__": "__main__"})
+        for act in stage.at_end:
+            act()
         status = 0
     except BaseException:
         traceback.print_exc()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -97,8 +97,8 @@ def test_everything_is_put_back_at_the_end(tmp_path: Path, monkeypatch: pytest.M
     import tempfile
 
     from sleuth.dry.journal import Journal
-    from sleuth.dry.patches import Patches
     from sleuth.dry.safe import guard
+    from sleuth.frameworks.patches import Patches
 
     (tmp_path / "scratch").mkdir()
     (tmp_path / "home").mkdir()
@@ -108,6 +108,7 @@ def test_everything_is_put_back_at_the_end(tmp_path: Path, monkeypatch: pytest.M
         scratch = tmp_path / "scratch"
         journal = Journal(tmp_path / "scratch" / "journal")
         patches = Patches()
+        at_end: ClassVar[list[Callable[[], None]]] = []
 
     owners = (os, builtins, shutil, socket, socket.socket, subprocess.Popen, tempfile, pathlib.Path)
     before = [dict(vars(owner)) for owner in owners]

@@ -196,7 +196,9 @@ def test_processes_of_multiprocessing_are_not_started(rehearse: Rehearse) -> Non
         assert queue.get(timeout=5) == 1
         """
     )
-    assert seen.kept("process") == ["multiprocessing.Process work", "multiprocessing.Process _wrap"]
+    started, spawned, *pools = seen.kept("process")
+    assert [started, spawned] == ["multiprocessing.Process work", "multiprocessing.Process _wrap"]
+    assert pools == [f"multiprocessing.Pool of {many}, whose work is done in this one" for many in (4, 2)]
 
 
 def test_trackers_are_kept_quiet_and_listed(rehearse: Rehearse, home: Path) -> None:
@@ -211,6 +213,17 @@ def test_trackers_are_kept_quiet_and_listed(rehearse: Rehearse, home: Path) -> N
     seen = rehearse("import wandb; wandb.init(project='mine')")
     assert seen.kept("tracker") == ["wandb.init"]
     assert seen.kept("write") == ["wandb/run-1/log"]
+
+
+def test_a_python_that_is_asked_about_itself_answers(rehearse: Rehearse) -> None:
+    seen = rehearse(
+        """
+        import json, subprocess, sys
+        asked = [sys.executable, "-c", "import sys, json; print(json.dumps(sys.path))"]
+        assert all(isinstance(one, str) for one in json.loads(subprocess.check_output(asked)))
+        """
+    )
+    assert seen.kept("process") == []
 
 
 @pytest.mark.parametrize(
@@ -228,6 +241,9 @@ def test_trackers_are_kept_quiet_and_listed(rehearse: Rehearse, home: Path) -> N
         "hostname -I",
         "ldconfig -p",
         "c++ -dumpfullversion -dumpversion",
+        "python3 --version",
+        "python -c 'import sys, json; print(json.dumps(sys.path))'",
+        "python3.11 -I -c 'import platform, sysconfig; print(platform.system(), sysconfig.get_path(\"purelib\"))'",
     ],
 )
 def test_a_question_is_harmless(line: str) -> None:
@@ -269,6 +285,13 @@ def test_a_question_is_harmless(line: str) -> None:
         "ninja -v",
         "make",
         "python train.py",
+        "python -m site --user-site x",
+        "python -c 'import os; os.remove(\"x\")'",
+        "python -c 'import os; print(os.system(\"rm x\"))'",
+        "python -c 'import sys, shutil; print(sys.path)'",
+        'python -c \'print(open("x", "w"))\'',
+        'python -c \'print(1, file=open("x", "w"))\'',
+        "python -c 'import sys; print([one for one in map(exec, sys.argv)])'",
         "ls 'unclosed",
     ],
 )

@@ -82,7 +82,7 @@ def test_duckdb_tells_how_far_it_has_come(tmp_path: Path) -> None:
 
 def test_spark_without_pyspark_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spark, "find_spec", lambda name: None)
-    with pytest.raises(engine.NoEngine, match=r"^Spark needs pip install 'sleuth\[spark\]'$"):
+    with pytest.raises(engine.NoEngine, match=r"^Spark needs pip install 'sleuth-ml\[spark\]'$"):
         engine.connect("local[1]")
 
 

@@ -69,7 +69,7 @@ class Command:
 
     def __init__(self, folder: Path, *words: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "sleuth", "study", "label", "sample.json", "--no-browser", *words],
+            [sys.executable, "-m", "sleuth", "study", "label", "sample.json", "--no-open", *words],
             cwd=folder,
             env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,

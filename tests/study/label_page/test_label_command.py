@@ -130,7 +130,7 @@ def test_a_second_window_of_the_same_rater_gets_another_port(command):
 def test_a_terminal_sees_the_count_go_up(sample, begin):
     leader, terminal = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "sleuth", *USUAL, "--no-browser"],
+        [sys.executable, "-m", "sleuth", *USUAL, "--no-open"],
         cwd=sample.parent,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,

@@ -19,6 +19,7 @@ from sleuth.study.report.findings import findings
 from sleuth.study.report.groups import grouped
 from sleuth.study.report.markdown import markdown
 from sleuth.study.report.names import file_names
+from sleuth.study.report.page import html
 from sleuth.study.report.pivot import for_reading
 from sleuth.study.report.tables import CannotWrite, write
 from sleuth.study.result import Figure, Result
@@ -151,3 +152,11 @@ def test_results_are_told_in_the_order_of_a_paper() -> None:
     results = tuple(Result(name, name, ("a",), ()) for name in names)
     told = [result.name for _, members in grouped(results) for result in members]
     assert told == ["growth", "distribution:b", "popularity:b", "difficulty:b", "root_cause_by_type:a:b", "unheard_of"]
+
+
+def test_what_came_out_is_told_before_how_it_was_found() -> None:
+    wanted = ["In short", "Results", "Threats to validity", "How the posts were selected", "Method"]
+    titles = re.findall(r"<h2>(.*?)</h2>", html(example()))
+    assert titles[: len(wanted)] == wanted
+    text, _ = markdown(example(), "figures")
+    assert text.index("## Results") < text.index("## Threats") < text.index("## Method")

@@ -2,8 +2,6 @@ import keras
 import numpy as np
 from keras import layers
 
-from sleuth.integrations.keras import SleuthCallback
-
 keras.utils.set_random_seed(0)
 rng = np.random.default_rng(0)
 x = rng.normal(size=(960, 8)).astype("float32")
@@ -18,4 +16,4 @@ model = keras.Sequential(
     ]
 )
 model.compile(optimizer=keras.optimizers.Adam(3e-3), loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-model.fit(x, y, batch_size=16, epochs=2, verbose=2, callbacks=[SleuthCallback()])
+model.fit(x, y, batch_size=16, epochs=2, verbose=2)

@@ -4,8 +4,6 @@ import keras
 import numpy as np
 from keras import layers
 
-from sleuth.integrations.keras import SleuthCallback
-
 keras.utils.set_random_seed(0)
 rng = np.random.default_rng(0)
 y = rng.integers(0, 4, 640)
@@ -28,4 +26,4 @@ model.compile(
     loss="categorical_crossentropy",
     metrics=["accuracy"],
 )
-model.fit(x, np.eye(4)[y], batch_size=16, epochs=4, verbose=2, validation_split=0.2, callbacks=[SleuthCallback()])
+model.fit(x, np.eye(4)[y], batch_size=16, epochs=4, verbose=2, validation_split=0.2)

@@ -4,8 +4,6 @@ import keras
 import numpy as np
 from keras import layers, ops
 
-from sleuth.integrations.keras import SleuthCallback
-
 
 class Scaled(layers.Layer):
     def build(self, shape):
@@ -23,6 +21,6 @@ inputs = keras.Input((6,))
 hidden = Scaled()(layers.Dense(32, kernel_regularizer=keras.regularizers.L2(1e-4))(inputs))
 model = keras.Model(inputs, layers.Dense(1)(hidden))
 model.compile(optimizer="adam", loss="mse")
-model.fit(x, y, batch_size=16, epochs=3, verbose=2, callbacks=[SleuthCallback()])
+model.fit(x, y, batch_size=16, epochs=3, verbose=2)
 model.compile(optimizer=keras.optimizers.Adam(1e-2, gradient_accumulation_steps=2), loss="mse")
-model.fit(x, y, batch_size=16, epochs=2, verbose=2, callbacks=[SleuthCallback()])
+model.fit(x, y, batch_size=16, epochs=2, verbose=2)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sleuth.triage.answer import Frame
-from sleuth.triage.reading import cleaned, read
+from sleuth.known_errors import Frame
+from sleuth.known_errors.reading import cleaned, read
 
 ERROR = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)"
 TRACEBACK = f"""\
