@@ -9,6 +9,7 @@ seed: a run that was stopped goes on where it was."""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import importlib.metadata
 import json
@@ -131,6 +132,15 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def versions() -> dict[str, str | None]:
+    """Of what is installed: not every pair needs all of it."""
+    found: dict[str, str | None] = dict.fromkeys(PACKAGES)
+    for name in PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
 def write(pairs: list[str], options: argparse.Namespace, folder: Path, wall: float) -> None:
     from compare.tally import told
 
@@ -146,7 +156,7 @@ def write(pairs: list[str], options: argparse.Namespace, folder: Path, wall: flo
             "threads": 1,
             "python": platform.python_version(),
         },
-        "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "versions": versions(),
         "wall seconds of this run": round(wall),
         **told(rows),
     }

@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from dry.repositories import fetched, pinned
 
 HERE = Path(__file__).resolve().parent
-CACHE = HERE / ".cache"
 RESULT = HERE.parent / "results" / "dry_scripts.json"
 # Seven rehearsals at the most, of a minute each.
 LIMIT = 600
@@ -37,7 +33,7 @@ def main() -> None:
     parser.add_argument("--only", metavar="WORD", help="only scripts whose path has this in it; writes no result")
     options = parser.parse_args()
     rows = []
-    for repository in tomllib.loads((HERE / "scripts.toml").read_text(encoding="utf-8"))["repository"]:
+    for repository in pinned(HERE / "scripts.toml"):
         folder = fetched(repository["name"], repository["commit"], options.mirrors)
         for script in repository["scripts"]:
             if options.only is None or options.only in f"{repository['name']}/{script['path']}":
@@ -46,29 +42,6 @@ def main() -> None:
                 if options.only is None:
                     RESULT.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
                     RESULT.with_suffix(".md").write_text(table(rows), encoding="utf-8")
-
-
-def fetched(name: str, commit: str, mirrors: Path | None) -> Path:
-    """The Python files of a repository at a commit, fetched if they are not there yet."""
-    folder = CACHE / f"{name.replace('/', '+')}-{commit[:12]}"
-    if folder.exists():
-        return folder
-    CACHE.mkdir(exist_ok=True)
-    (CACHE / ".gitignore").write_text("*\n", encoding="utf-8")
-    with tempfile.TemporaryDirectory(dir=CACHE) as draft:
-        repository = Path(draft) / "repository.git" if mirrors is None else mirrors / name.replace("/", "+") / "repo"
-        if mirrors is None:
-            subprocess.run(["git", "init", "--quiet", "--bare", str(repository)], check=True)
-            address = f"https://github.com/{name}"
-            subprocess.run(["git", f"--git-dir={repository}", "fetch", "--depth=1", address, commit], check=True)
-        files = Path(draft) / "files"
-        wanted = [":(glob)**/*.py", ":(glob)**/.gitignore"]  # the latter keep folders that are empty otherwise
-        archive_of = ["git", f"--git-dir={repository}", "archive", commit]
-        packed = subprocess.run([*archive_of, *wanted], check=True, capture_output=True)
-        with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
-            archive.extractall(files)
-        files.rename(folder)
-    return folder
 
 
 def rehearsed(repository: Path, name: str, script: dict[str, Any]) -> dict[str, Any]:

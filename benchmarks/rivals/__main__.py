@@ -180,7 +180,7 @@ def main() -> None:
         answers[tool] = {program.name: answer for program in programs if (answer := kept.get(program)) is not None}
     results = judge.judged(chosen, answers, tools)
     for tool, sums in results["tools"].items():
-        sums["version"] = RIVALS[tool].version if tool in RIVALS else metadata.version("sleuth")
+        sums["version"] = RIVALS[tool].version if tool in RIVALS else metadata.version("sleuth-ml")
         if tool in problems:
             sums["problem"] = problems[tool]
         if costs[tool]:

@@ -4,12 +4,17 @@ Python imports this file at its start when its folder is on PYTHONPATH."""
 
 from __future__ import annotations
 
-import importlib.abc
-import importlib.machinery
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+sys.path.append(str(Path(__file__).parents[1]))
+
+from changing import Changing
+
+sys.path.pop()
 
 WORDS = [f"word{number}" for number in range(200)]
 
@@ -106,23 +111,4 @@ CHANGES: dict[str, Callable[[ModuleType], None]] = {
     "lightning.pytorch.demos.transformer": _wiki_text,
 }
 
-
-class _Changing(importlib.abc.MetaPathFinder):
-    """Lets the module be imported as it is, and changes it then."""
-
-    def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> Any:
-        if name not in CHANGES:
-            return None
-        spec = importlib.machinery.PathFinder.find_spec(name, path)
-        if spec is not None and spec.loader is not None:
-            plain = spec.loader.exec_module
-
-            def exec_module(module: ModuleType) -> None:
-                plain(module)
-                CHANGES[name](module)
-
-            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec
-
-
-sys.meta_path.insert(0, _Changing())
+sys.meta_path.insert(0, Changing(CHANGES))

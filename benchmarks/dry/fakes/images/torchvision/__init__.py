@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchvision import datasets, models, ops, transforms, utils
+from torchvision import ops as io
 
-__all__ = ["datasets", "models", "ops", "transforms", "utils"]
+__all__ = ["datasets", "io", "models", "ops", "transforms", "utils"]
 __version__ = "0.28.0"

@@ -1,4 +1,4 @@
-"""Images that nobody looks at."""
+"""Images that nobody looks at: the numbers, as they are."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ def make_grid(tensor: torch.Tensor, *_: Any, **__: Any) -> torch.Tensor:
 
 def save_image(tensor: torch.Tensor, path: Any, *_: Any, **__: Any) -> None:
     with open(path, "wb") as file:
-        file.write(bytes(8))
+        file.write(tensor.detach().cpu().numpy().tobytes())

@@ -1,11 +1,23 @@
-"""Transformations of images that are tensors from the start."""
+"""Transformations of images: tensors from the start, or pictures of PIL until `ToTensor`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any
 
+import numpy as np
 import torch
+
+
+class InterpolationMode(Enum):
+    NEAREST = "nearest"
+    NEAREST_EXACT = "nearest-exact"
+    BILINEAR = "bilinear"
+    BICUBIC = "bicubic"
+    BOX = "box"
+    HAMMING = "hamming"
+    LANCZOS = "lanczos"
 
 
 class Compose:
@@ -19,8 +31,21 @@ class Compose:
 
 
 class ToTensor:
+    def __call__(self, image: Any) -> torch.Tensor:
+        if isinstance(image, torch.Tensor):
+            return image.float()
+        return torch.from_numpy(np.array(image, dtype=np.float32) / 255).permute(2, 0, 1)
+
+
+PILToTensor = ToTensor
+
+
+class ConvertImageDtype:
+    def __init__(self, dtype: torch.dtype) -> None:
+        self.dtype = dtype
+
     def __call__(self, image: torch.Tensor) -> torch.Tensor:
-        return image.float()
+        return image.to(self.dtype)
 
 
 class Normalize:
@@ -36,11 +61,13 @@ class Resize:
     def __init__(self, size: Any, *_: Any, **__: Any) -> None:
         self.size = (size, size) if isinstance(size, int) else tuple(size)
 
-    def __call__(self, image: torch.Tensor) -> torch.Tensor:
+    def __call__(self, image: Any) -> Any:
+        if not isinstance(image, torch.Tensor):
+            return image.resize(self.size)
         return torch.nn.functional.interpolate(image[None], self.size)[0]
 
 
-CenterCrop = RandomResizedCrop = Resize
+CenterCrop = RandomCrop = RandomResizedCrop = Resize
 
 
 class Lambda:

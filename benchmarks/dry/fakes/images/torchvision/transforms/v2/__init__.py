@@ -1,0 +1,3 @@
+"""The same under its newer name."""
+
+from torchvision.transforms import *  # noqa: F403
