@@ -82,7 +82,7 @@ def example() -> Report:
     return Report(
         title="Implementation issues when using deep-learning frameworks",
         subtitle="2,401 posts of stackoverflow, 2015-11-10 to 2021-03-02",
-        made="Made by sleuth 0.1.0 on 2026-01-02 at 03:04 UTC",
+        made="Made by Sleuth 0.1.0 on 2026-01-02 at 03:04 UTC",
         headline=(
             Fact("posts", "2,401", "2015-11-10 to 2021-03-02"),
             Fact("published figures", "2 of 4", "as printed; 1 differs"),

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import shutil
-import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,20 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from sleuth.view.data import Run
 from sleuth.view.server import Server
 
-CHROMIUM_OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SOURCE = """\
 import torch
 
@@ -175,34 +162,6 @@ def serve() -> Iterator[Callable[[Path], Server]]:
     for server in servers:
         server.shutdown()
         server.server_close()
-
-
-@pytest.fixture(scope="session")
-def chromium() -> str:
-    """The browser's path; installed if it is missing, since a page that no browser has shown is not tested."""
-    with open(Path(tempfile.gettempdir()) / "sleuth-tests-chromium.lock", "w") as lock:
-        # Several test processes must not install it at once.
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        found = shutil.which("chromium")
-        if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-            quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-            for words in (["apt-get", "update"], ["apt-get", "install", "-y", "chromium"]):
-                subprocess.run(words, check=True, env=quiet, stdout=subprocess.DEVNULL)
-            found = shutil.which("chromium")
-    if found is None:
-        pytest.fail("there is no chromium here, and it cannot be installed: apt-get install chromium")
-    return found
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    # A busy machine is no failure.
-    expect.set_options(timeout=20_000)
-    # Not for the session: while playwright runs, nothing else in the process can use asyncio.
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_OPTIONS)
-        yield browser
-        browser.close()
 
 
 class Sight:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -13,22 +12,12 @@ from typing import Any
 
 import pytest
 from label_samples import post, write_sample
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from sleuth.study.label.codebook import load_codebook
 from sleuth.study.label.posts import posts_of
 from sleuth.study.label.server import LabelServer
 from sleuth.study.label.session import Session
-
-CHROMIUM_OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture
@@ -100,19 +89,6 @@ def command(sample: Path) -> Iterator[Callable[..., Command]]:
     yield start
     for one in started:
         one.end()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium")
-    if found is None:
-        pytest.fail("there is no chromium here: apt-get install chromium")
-    # A busy machine is no failure.
-    expect.set_options(timeout=20_000)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=CHROMIUM_OPTIONS)
-        yield browser
-        browser.close()
 
 
 class Window:

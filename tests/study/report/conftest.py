@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request
 from report_example import example
 
 from sleuth.study.report.content import Report
 from sleuth.study.report.page import html
 
-CHROMIUM_OPTIONS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-
 
 @pytest.fixture
 def report() -> Report:
     return example()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    # Not for the session: while playwright runs, nothing else in the process can use asyncio.
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.fail("there is no chromium here: apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_OPTIONS)
-        yield browser
-        browser.close()
 
 
 class Sight:
