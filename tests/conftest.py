@@ -3,6 +3,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 # Test processes side by side otherwise wait for each other's threads. Children inherit it; whoever wants two, says so.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A shell starts what it sends to the background deaf to Ctrl-C, and children inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHROMIUM_OPTIONS = [
     "--no-sandbox",

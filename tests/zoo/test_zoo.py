@@ -198,6 +198,9 @@ def test_sleuth_names_the_bug_its_line_and_its_step(case: Case, watched: Watcher
     for key, name in keys.items():
         if key in manifest:
             named[key], expected[key] = evidence.get(name), manifest[key]
+            # Several, where the order in which a kernel sums decides which of them is first.
+            if isinstance(manifest[key], list) and named[key] in manifest[key]:
+                expected[key] = named[key]
     assert named == expected
 
 
