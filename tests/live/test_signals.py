@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sleuth.findings import Place
-from sleuth.live.signals import STRETCHES, Curve, Facts, Look, LossLook, OptimizerSignals, Run
+from sleuth.live.rules import loss_keeps_graph, slow_convergence
+from sleuth.live.signals import (
+    STRETCHES,
+    Curve,
+    Facts,
+    Look,
+    LossLook,
+    NoLaboratory,
+    OptimizerSignals,
+    Run,
+    Trial,
+)
 
 NUMBERS = st.floats(-1e6, 1e6)
 
@@ -91,3 +103,43 @@ def test_there_is_no_chance_level_where_it_would_not_be_true(changes: dict[str, 
 def test_a_run_with_two_optimisers_is_not_judged_as_plain_supervised_training() -> None:
     assert a_run(a_loss()).supervised is not None
     assert a_run(a_loss(), optimizers=2).supervised is None
+
+
+class TenTimesHelps(NoLaboratory):
+    """In a short training ten times the rate goes much further."""
+
+    def rates(self, factors: Iterable[float]) -> dict[float, Trial]:
+        return {
+            factor: Trial("rates", 0.7, 0.69 if factor < 10 else 0.3, "ten times goes further") for factor in factors
+        }
+
+
+def a_slow_run() -> Run:
+    held = OptimizerSignals("SGD", Place("train.py", 9), False, steps=200, highest_rate=1e-5, usual_rate=1e-3)
+    run = Run(optimizers=[held], laboratory=TenTimesHelps(), ended=True, labels={0: 50, 1: 50})
+    run.looks = [Look(step, 0.69, losses=[a_loss()]) for step in range(4)]
+    for step in range(200):
+        run.loss.add(step, 0.7 - 1e-4 * step)
+    return run
+
+
+def test_a_higher_rate_is_advised_where_the_experiment_says_so() -> None:
+    found = slow_convergence.look(a_slow_run())
+    assert found is not None
+    assert [(fix.title, fix.verified) for fix in found.fixes] == [("lr=0.0001", True)]
+
+
+def test_no_rate_is_advised_where_a_part_of_the_network_is_not_trained_at_all() -> None:
+    run = a_slow_run()
+    run.facts.note("orphan", 3, Place("train.py", 4))
+    assert slow_convergence.look(run) is None
+
+
+@pytest.mark.parametrize(("keeper", "fixes"), [("history", 1), (None, 0)])
+def test_what_keeps_graphs_is_advised_about_only_by_its_name(keeper: str | None, fixes: int) -> None:
+    run = Run()
+    run.facts.note("graph kept", 12, Place("train.py", 7), numbers={"name": keeper})
+    found = loss_keeps_graph.look(run)
+    assert found is not None
+    assert len(found.fixes) == fixes
+    assert all("history" in fix.title and not fix.verified for fix in found.fixes)
