@@ -29,6 +29,8 @@ _PROMOTED = 0.01
 # Words alone never make a diagnosis surer than this, and reach half of it at this score.
 _BY_WORDS, _HALF_WAY = 0.8, 12.0
 _WORDS_SHOWN = 5
+# Several things told together say more than the words that a page shares; where they stand is only a hint of a cause.
+_TOLD, _TOLD_AS_A_HINT = 0.65, 0.5
 # From here on a text is taken to be of a kind.
 _SURELY = 0.7
 _QUESTIONS = ("implementation", "comprehension")
@@ -45,14 +47,20 @@ def ask(text: str) -> Answer:
     best = found[0] if found else None
     # An error says itself what is wrong, and then the numbers before it are as they may be.
     shown = curve(reading.text) if best is None or best.signature.symptom else None
+    told = None if _says_it_all(best) else situation(affirmed.excerpt)
     telling = best is not None and not _is_of_any_program(best)
-    foreign = not telling and shown is None and is_foreign(reading.excerpt, best is not None)
+    situated = told is not None and told.ours
+    foreign = not telling and shown is None and is_foreign(reading.excerpt, best is not None, situated)
     if foreign:
         best, found = None, []
     probabilities = kinds.probabilities(reading, best, shown, foreign)
-    told = None if foreign or _says_it_all(best) else _situation(affirmed, probabilities)
+    told = None if foreign else _meant(told, affirmed, probabilities)
     kind = kinds.kind_of(probabilities)
-    diagnoses = () if foreign else _diagnoses(affirmed, found, shown, probabilities, _against(said))
+    # Whoever asks to be told of something, or whether it fits, has no problem yet.
+    wishes = told is not None and told.wish
+    diagnoses = (
+        () if foreign or wishes else _diagnoses(affirmed, found, shown, told, probabilities, _against(said, told))
+    )
     return Answer(
         kind=kind,
         probabilities=probabilities,
@@ -75,27 +83,30 @@ def _says_it_all(match: Match | None) -> bool:
     return match is not None and not match.signature.symptom and match.strength > Strength.MENTIONED
 
 
-def _situation(reading: Reading, probabilities: dict[str, float]) -> Situation | None:
-    """Somebody who asks how to do or understand something is in none."""
+def _meant(told: Situation | None, reading: Reading, probabilities: dict[str, float]) -> Situation | None:
+    """Somebody who asks how to do or understand something is in none, but for what one asks for."""
+    if told is None or told.wish:
+        return told
     asks = is_a_wish(reading.excerpt) and any(probabilities[kind] >= _SURELY for kind in _QUESTIONS)
-    return None if asks and not complains(reading.excerpt) else situation(reading.excerpt)
+    return None if asks and not complains(reading.excerpt) else told
 
 
-def _against(said: Heard) -> frozenset[str]:
+def _against(said: Heard, told: Situation | None) -> frozenset[str]:
     """The pages that the text itself rules out."""
     symptoms = [match.signature for clause in said.denied for match in matches(read(clause)) if match.signature.symptom]
     named = {name for signature in symptoms for name in (signature.diagnosis, *signature.also) if name is not None}
-    return ruled_out(said.denied, said.done) | named
+    return ruled_out(said.denied, said.done) | named | frozenset(told.ruled_out if told is not None else ())
 
 
 def _diagnoses(
     reading: Reading,
     found: list[Match],
     shown: Curve | None,
+    told: Situation | None,
     probabilities: dict[str, float],
     against: frozenset[str],
 ) -> tuple[Diagnosis, ...]:
-    named: dict[str, Diagnosis] = {}
+    named = {diagnosis.name: diagnosis for diagnosis in _by_situation(told)}
     if shown is not None and shown.diagnosis is not None:
         named[shown.diagnosis] = _diagnosis(shown.diagnosis, shown.why, _SCORES["hint"], (shown.shown,))
     spoken = frozenset(words(reading.excerpt)) if found else frozenset()
@@ -109,6 +120,14 @@ def _diagnoses(
             if diagnosis.name not in against and (known is None or known.score < diagnosis.score):
                 named[diagnosis.name] = diagnosis
     return tuple(sorted(named.values(), key=lambda one: -one.score)[:_MOST_DIAGNOSES])
+
+
+def _by_situation(told: Situation | None) -> list[Diagnosis]:
+    if told is None or told.page is None:
+        return []
+    score = _TOLD_AS_A_HINT if told.hint else _TOLD
+    others = [_diagnosis(name, "the same words can mean this, too", score * _ALSO, ()) for name in told.also]
+    return [_diagnosis(told.page, told.why, score, ()), *others]
 
 
 def _worth_telling(found: list[Match]) -> list[Match]:

@@ -39,7 +39,9 @@ _NO_TROUBLE = re.compile(
 _NOT_THE_CAUSE_AHEAD = re.compile(
     r"\b(?:(?:does|do|did)(?: not|n'?t) (?:look|seem|appear|sound|feel|smell)(?: to be)?(?: like| as| an?\b| the\b)|"
     r"(?:not|\w+n't) (?:due to|because of|caused by|related to|a (?:matter|case|question) of)|"
-    r"can(?:not|'?t| not) be|could(?: not|n'?t) be|nothing to do with|rul(?:ed|ing) out|exclud(?:ed|ing)|"
+    r"can(?:not|'?t| not) be|could(?: not|n'?t) be|"
+    r"nothing to do with(?! (?:those|what|the (?:original|outputs?|ones?|numbers)))|"
+    r"rul(?:ed|ing) out|exclud(?:ed|ing)|"
     r"(?:do|did|would|can)(?: not|n'?t) (?:think|believe|suspect|see)|doubt|unlikely to be|not sure (?:if|whether)|"
     r"(?:first|initially|originally|at first,?) (?:i |we )?(?:thought|suspected|assumed|blamed|guessed)|"
     r"(?:i|we) (?:first |initially |originally )(?:thought|suspected|assumed|blamed|guessed)|"
@@ -80,7 +82,10 @@ _GOOD = re.compile(
 )
 _DONE_RIGHT = re.compile(
     r"\b(?:i|we) (?:do|did|already|also|always|of course|definitely|properly|correctly|made sure|"
-    r"have (?:set|added|called|checked|put|turned))\b(?! not|n't)|"
+    r"have (?:set|added|called|checked|put|turned)|(?:call|use|set|switch to) \S*eval)\b(?! not|n't)|"
+    r"\b(?:is|are|was|were|gets?) (?:already |all |also |properly |correctly |always )?(?:masked|ignored|called|"
+    r"divided|shuffled|normali[sz]ed|scaled|detached|cleared|zeroed|seeded)\b|"
+    r"\bh(?:as|ave) (?:an? )?(?:\w+ )?of (?:its|their) own\b|"
     r"\b(?:do|did|already|always) (?:call|use|set|zero|clear|shuffle|normali[sz]e|scale|detach|have)\b",
     re.IGNORECASE,
 )

@@ -24,8 +24,10 @@ _FILE = os.path.join(os.path.dirname(__file__), "domain.json")
 # Names that mean one thing only, also as parts of other names. (`layer`, `train` and `weights` have other lives.)
 _OURS = re.compile(
     r"torch|tensor(?!ial)|dnn|relu|keras|onnx|cudnn|cublas|softmax|logits|backprop|autograd|state_dict|data ?loader|"
-    r"tflite|core ?ml|hyper-?param|feed-?forward|early ?stopping|(?:neural|deep|convolutional|recurrent) net|"
-    r"(?<![a-z])(?:jax|flax|nccl|lstms?|cnns?|mnist|cifar|imagenet|hugging ?face|nans?)(?![a-z])",
+    r"tflite|core ?ml|hyper-?param|num_workers|auto-?encoder|bfloat16|nvidia-smi|gpustat|"
+    r"feed-?forward|early ?stopping|(?:neural|deep|convolutional|recurrent) net|"
+    r"(?<![a-z])(?:jax|flax|nccl|lstms?|cnns?|mnist|cifar|imagenet|hugging ?face|nans?|int8|b?fp?16|ddp|fsdp|"
+    r"(?:train(?:ing)?|val(?:id(?:ation)?)?)[ _](?:loss|acc(?:uracy)?)|overfit(?:s|ting)?|gradient norms?)(?![a-z])",
     re.IGNORECASE,
 )
 # What every traceback has, and how people ask, says nothing of what it is about.
@@ -48,15 +50,28 @@ _HOW_THEY_ASK = frozenset(
 _LEAST = 0.4
 # One who complains as people complain of a training is believed sooner.
 _LEAST_WITH_A_SYMPTOM = 0.12
+# Words that others use, too; with a situation of a training, one of them makes it likelier and two are enough.
+_HINTS = re.compile(
+    r"\b(?:epoch|batch|loss|accuracy|gradient|network|model|train|checkpoint|gpu|vram|classifier|data ?set|inference|"
+    r"validation|weight|iteration|seed|classes|prediction|predict|optimi[sz]er|fine-?tun|rank|sample|learn|curve|"
+    r"experiment|[ahv]100|detector|dropout|augmentation|hidden state|decoder|encoder|tokens?\b|f1\b|test set|"
+    r"parameter|memori[sz]e|pictures?\b|images?\b|script\b)",
+    re.IGNORECASE,
+)
+_ENOUGH_HINTS = 2
 
 
-def is_foreign(text: str, complains: bool = False) -> bool:
-    """Is it about something else, or no more than a word? `complains` is a text with a symptom of a training."""
+def is_foreign(text: str, complains: bool = False, situated: bool = False) -> bool:
+    """Is it about something else, or no more than a word? `complains` is a text with a symptom of a training,
+    `situated` one that tells of a situation that trainings get into."""
     if len(text.split()) < 2 and text.isascii():
         return True
     if _OURS.search(text):
         return False
-    return _shipped().share(text) < (_LEAST_WITH_A_SYMPTOM if complains else _LEAST)
+    hints = len({found[0].lower() for found in _HINTS.finditer(text)}) if situated else 0
+    if hints >= _ENOUGH_HINTS:
+        return False
+    return _shipped().share(text) < (_LEAST_WITH_A_SYMPTOM if complains or hints else _LEAST)
 
 
 def spoken(text: str) -> list[str]:

@@ -56,11 +56,13 @@ def next_steps(
 ) -> tuple[Step, ...]:
     """By what is surest: the message, the situation that is told, the diagnoses, and at last the kind."""
     wording = _Wording(start_of(reading), reading.frames)
-    steps: list[Step] = []
-    if match is not None:
-        steps += _listed(match.signature.next, match.signature.diagnosis, wording)
-    if told is not None:
-        steps += _new(_listed(told.next, None, wording), steps)
+    by_message = [] if match is None else _listed(match.signature.next, match.signature.diagnosis, wording)
+    by_situation = [] if told is None else _listed(told.next, told.page, wording)
+    # Several things that are told together say more than one complaint, and an error says more than both.
+    first, second = by_message, by_situation
+    if match is not None and match.signature.symptom:
+        first, second = second, first
+    steps = [*first, *_new(second, first)]
     if match is None or not match.signature.next or match.signature.symptom:
         steps += _new(_of_diagnoses(diagnoses, wording), steps)
     if not steps and kind == "installation":

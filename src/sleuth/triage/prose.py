@@ -12,7 +12,8 @@ _CODE = re.compile(
     r"^\s*(?:>>>|import |from \S+ import|def |class |@|#|File \"|\^|~~)|^(?: {4,}|\t)\S|[=(\[{,]\s*$|^\s*[)\]}]"
 )
 _WISH = re.compile(
-    r"\b(?:how (?:to|do|can|could|would|should)|is there (?:a|any)|what(?: is|'s| are| does)|which|can i|difference)\b",
+    r"\b(?:how (?:to|do|can|could|would|should)|is there (?:a|any)|what(?: is|'s| are| does)|(?<!, )which|can i|"
+    r"difference)\b",
     re.IGNORECASE,
 )
 _COMPLAINT = re.compile(
