@@ -130,7 +130,7 @@ def _recognised(answer: Answer, ink: _Ink) -> list[str]:
     if signature is None:
         return []
     lines = [ink.bold("What it says")]
-    lines += [ink.styled(line, "33") for line in ink.wrapped(signature.matched, 2)]
+    lines += [ink.styled(line, "38;5;130") for line in ink.wrapped(signature.matched, 2)]
     lines += ink.wrapped(signature.why, 2)
     if answer.place is not None:
         function = f", in {answer.place.function}" if answer.place.function not in ("", "<module>") else ""

@@ -13,14 +13,16 @@ from sleuth.amounts import in_bytes
 from sleuth.findings import Finding
 from sleuth.report import frame, story_markup
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 1000, 320, 62, 12, 14, 30
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 1000, 346, 80, 12, 34, 36
 _LEAST = 1e-9
 # More of these side by side say no more than the first: that is folded away.
 _MOST_OFF = 4
 _STYLE = """
-.verdict { font-weight: 650; } .same { color: var(--k2); } .differs { color: var(--error); }
+.verdict { font-weight: 650; } .same { color: var(--good); } .differs { color: var(--error); }
+main { --good: color-mix(in srgb, var(--k2) 82%, var(--ink)); }
 svg { width: 100%; height: auto; display: block; }
 svg text { font: 12px system-ui, sans-serif; fill: var(--soft); }
+svg :is(line, polyline) { vector-effect: non-scaling-stroke; }
 .grid { stroke: var(--line); } .limit { fill: var(--k2); opacity: .12; }
 .noise, .error { fill: none; stroke-width: 1.5; } .noise { stroke: var(--k2); } .error { stroke: var(--k0); }
 .dot { fill: var(--k0); } .dot.off { fill: var(--error); }
@@ -28,15 +30,18 @@ svg text { font: 12px system-ui, sans-serif; fill: var(--soft); }
 svg .mark { fill: var(--error); font-weight: 600; }
 tr.off td { color: var(--error); } tr.first td { font-weight: 650; }
 code { font: .92em ui-monospace, Consolas, monospace; overflow-wrap: anywhere; }
-.story { background: var(--panel); --warning: var(--k4); --note: var(--k0); --good: var(--k2); }
-.steps table { table-layout: fixed; margin: 0; border-top: 0; }
+.story { background: var(--panel); --warning: color-mix(in srgb, var(--k4) 80%, var(--ink)); --note: var(--k0); }
+.steps table { table-layout: fixed; margin: 0; } .steps table:not(.head) { border-top: 0; }
 .steps th { white-space: normal; overflow-wrap: anywhere; }
 .steps th:first-child { width: 26%; } .steps th.number { width: 9%; } .steps th.number:last-child { width: 13%; }
 .steps details { background: var(--panel); border: 1px solid var(--line); border-top: 0; }
 .steps summary { padding: .35rem .7rem; color: var(--soft); cursor: pointer; font-size: .9rem; }
-.steps details table { border: 0; } .steps table:not(.head) th { padding-block: 0; line-height: 0; font-size: 0; }
+.steps > .rows tr:first-child, .steps > .rows tr:first-child td { border-top: 0; }
+.steps details table { border: 0; } .steps table:not(.head) th { padding-block: 0; line-height: 0; font-size: 0;
+  box-shadow: none; }
 @media (max-width: 44rem) {
-  td.name { flex: 1 0 100%; } td.name::before { content: none; } svg text { font-size: 22px; } }
+  td.name { flex: 1 0 100%; } td.name::before { content: none; } svg text { font-size: 30px; }
+  .dot { r: 7px; } .mark tspan { display: none; } }
 """
 
 
@@ -149,12 +154,14 @@ def _mark(plane: _Plane, steps: Sequence[dict[str, Any]], first: str | None) -> 
     for position, step in enumerate(steps):
         if step["node"] == first:
             x = plane.x(position)
-            anchor = "start" if x < _WIDTH * 0.6 else "end"
+            fits = x + 8 * len(f"first parts here: {step['shown']}") < _WIDTH or x < _WIDTH / 2
+            anchor = "start" if x < _WIDTH * 0.6 and fits else "end"
             shift = 6 if anchor == "start" else -6
+            # Above the curves, and on a phone without the name, which the table has.
             return (
-                f'<line class="first" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>'
-                f'<text class="mark" x="{x + shift:.1f}" y="{_TOP + 10}" text-anchor="{anchor}">'
-                f"first parts here: {escape(step['shown'])}</text>"
+                f'<line class="first" x1="{x:.1f}" x2="{x:.1f}" y1="4" y2="{_HEIGHT - _BOTTOM}"/>'
+                f'<text class="mark" x="{x + shift:.1f}" y="{_TOP - 12}" text-anchor="{anchor}">'
+                f"first parts here<tspan>: {escape(step['shown'])}</tspan></text>"
             )
     return ""
 

@@ -33,6 +33,9 @@ def diff(edits: Iterable[Edit], root: Path) -> tuple[str, ...] | None:
             return None
         name = posix(path)
         shown += difflib.unified_diff(_lines(before), _lines(after), name, name, n=CONTEXT, lineterm="")
+        # Empty lines around a change show nothing, and below it they look like the end of the report.
+        while shown and not shown[-1].strip():
+            shown.pop()
     return tuple(shown)
 
 

@@ -1,4 +1,4 @@
-"""Formulas and calls among words: where a line is wrapped, they stay whole."""
+"""Formulas, calls and amounts among words: where a line is wrapped, they stay whole."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ GLUE = "\ue000"
 _OPERATION = re.compile(r"(?<=[\w)\]]) ((?:\*\*|//|[=!<>]=|[-+*/@=<>×·÷−])) (?=[\w(\[.-])")
 _CALL = re.compile(r"[\w.\]]+\(")
 _QUOTED = re.compile(r"`[^`]+`")
+_AMOUNT = re.compile(r"(?<=\d) (?=(?:bytes|[KMGT]i?B|%)(?!\w))")
 
 
 def glued(text: str, room: int) -> str:
     """The text with the spaces of its formulas glued, wherever the whole formula has room on one line."""
     held = _QUOTED.sub(lambda quoted: quoted[0].replace(" ", GLUE), text)
     held = _OPERATION.sub(rf"{GLUE}\1{GLUE}", held)
+    held = _AMOUNT.sub(GLUE, held)
     for call in _CALL.finditer(text):
         end = _closing(text, call.end())
         held = held[: call.start()] + held[call.start() : end].replace(" ", GLUE) + held[end:]

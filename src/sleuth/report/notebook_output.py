@@ -10,8 +10,10 @@ from sleuth.report import story_markup, wording
 
 # A notebook's theme is not always the browser's, so colours are mixed with whatever ground and ink there are.
 _STYLE = """
-.sleuth { --soft: color-mix(in srgb, currentColor 65%, transparent); --good: #1f9d6b;
-  --line: color-mix(in srgb, currentColor 20%, transparent); --error: #d8452e; --warning: #c98500; --note: #3f7fd9;
+.sleuth { --soft: color-mix(in srgb, currentColor 65%, transparent);
+  --line: color-mix(in srgb, currentColor 20%, transparent); --good: color-mix(in srgb, #1f9d6b 78%, currentColor);
+  --error: color-mix(in srgb, #d8452e 85%, currentColor); --warning: color-mix(in srgb, #c98500 75%, currentColor);
+  --note: color-mix(in srgb, #3f7fd9 85%, currentColor);
   font: 14px/1.45 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; max-width: 70rem;
   color: var(--jp-content-font-color1, var(--vscode-editor-foreground, inherit)); }
 .sleuth > p { margin: .2rem 0; color: var(--soft); }

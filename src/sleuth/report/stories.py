@@ -24,7 +24,7 @@ def told(finding: Finding, root: Path) -> dict[str, Any]:
         "where": None if finding.place is None else wording.where(finding.place),
         "source": _source(finding.place, root),
         "evidence": [[wording.sentence(item.name), _shortened(wording.value(item.value))] for item in finding.evidence],
-        "chain": [_link(link) for link in finding.chain],
+        "chain": [_link(link, before) for before, link in zip((None, *finding.chain), finding.chain, strict=False)],
         "fixes": [_fix(fix, root) for fix in finding.fixes],
     }
 
@@ -47,8 +47,9 @@ def _is_source(path: str) -> bool:
     return path.endswith((".py", ".pyi", ".pyw", ".ipynb")) or kernel.is_cell(path)
 
 
-def _link(link: Link) -> dict[str, Any]:
-    place = link.place
+def _link(link: Link, before: Link | None) -> dict[str, Any]:
+    """What happens in one place after another names it once."""
+    place = None if before is not None and link.place == before.place else link.place
     return {
         "what": wording.sentence(link.what),
         "where": None if place is None else wording.where(place),
@@ -62,6 +63,7 @@ def _fix(fix: Fix, root: Path) -> dict[str, Any]:
     return {
         "title": wording.sentence(fix.title),
         "verified": fix.verified,
+        "tried": wording.tried(fix).strip(" ()"),
         "diff": [wording.clean(line) for line in lines],
     }
 

@@ -22,7 +22,8 @@ STYLE = """
 .story .beside > div { flex: 1 1 20rem; min-width: 0; }
 .story .code, .story .diff { overflow-x: auto; border: 1px solid var(--line); border-radius: .3rem; padding: .3rem 0;
   font: .86em/1.55 ui-monospace, SFMono-Regular, Consolas, monospace; }
-.story .code div, .story .diff div { white-space: pre; padding: 0 .7rem; width: max-content; min-width: 100%; }
+.story .code div, .story .diff div { white-space: pre; padding: 0 .7rem; width: max-content; min-width: 100%;
+  box-sizing: border-box; }
 .story .code i { font-style: normal; color: var(--soft); margin-right: 1em; user-select: none; }
 .story .code .meant { background: color-mix(in srgb, var(--c) 14%, transparent); box-shadow: inset 3px 0 var(--c); }
 .story mark { background: color-mix(in srgb, var(--c) 30%, transparent); color: inherit; border-radius: .15em; }
@@ -31,11 +32,15 @@ STYLE = """
 .story ul, .story ol { margin: 0; padding-left: 1.2em; font-size: .93em; }
 .story li { margin: .15rem 0; overflow-wrap: anywhere; } .story li .diff { margin: .3rem 0; }
 .story li span, .story dt { color: var(--soft); }
-.story li em { color: var(--good); font-style: normal; font-weight: 600; }
+.story li em { color: var(--soft); font-style: normal; font-size: .93em; }
+.story li em.verified { color: var(--good); font-weight: 600; }
 .story dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: .05rem 1rem; margin: 0;
   font-size: .9em; } .story dd { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
 .story code { font: .92em ui-monospace, SFMono-Regular, Consolas, monospace; background: none; padding: 0;
   color: inherit; }
+@media (max-width: 44rem) {
+  .story .code div, .story .diff div { white-space: pre-wrap; overflow-wrap: anywhere; width: auto;
+    padding-left: calc(.7rem + 4ch); text-indent: -4ch; } }
 """
 _CHANGES = {"+": "added", "-": "removed"}
 
@@ -75,10 +80,11 @@ def _fixes(fixes: list[dict[str, Any]]) -> str:
 
 
 def _fix(fix: dict[str, Any]) -> str:
-    verified = " <em>verified</em>" if fix["verified"] else ""
+    kind = ' class="verified"' if fix["verified"] else ""
+    tried = f" <em{kind}>{escape(fix['tried'])}</em>" if fix["tried"] else ""
     changes = "".join(_change(line) for line in fix["diff"])
     diff = f'<div class="diff">{changes}</div>' if changes else ""
-    return f"<li>{escape(fix['title'])}{verified}{diff}</li>"
+    return f"<li>{escape(fix['title'])}{tried}{diff}</li>"
 
 
 def _change(line: str) -> str:

@@ -38,7 +38,7 @@ def render(
         width = min(shutil.get_terminal_size((_USUAL, 24)).columns, _WIDEST)
     sheet = paper(colour, max(_NARROWEST, width), root)
     if not report.findings:
-        return printed(sheet, [Text(closing or NOTHING)])
+        return printed(sheet, _closing(Text(closing or NOTHING), sheet))
     lines: list[Text] = []
     for certainty, group in wording.by_certainty(report.findings):
         lines += [_heading(wording.GROUPS[certainty], sheet), Text()]
@@ -47,7 +47,7 @@ def render(
                 lines += [*_compact(finding, sheet), Text()]
             else:
                 lines += [*([Text()] if index else []), *_finding(finding, sheet), Text()]
-    lines.append(Text(closing or wording.summary(report.findings), style="bold"))
+    lines += _closing(Text(closing or wording.summary(report.findings), style="bold"), sheet)
     lines += _more(report.findings, sheet)
     return printed(sheet, lines)
 
@@ -91,6 +91,11 @@ def _finding(finding: Finding, sheet: Paper) -> list[Text]:
         if block:
             lines += [Text(), *block]
     return lines
+
+
+def _closing(words: Text, sheet: Paper) -> list[Text]:
+    """What was counted; whole where there are no colours, since what reads a pipe looks for one line."""
+    return sheet.hang(Text(), words, Text("  ")) if sheet.colour else [words]
 
 
 def _more(findings: tuple[Finding, ...], sheet: Paper) -> list[Text]:
@@ -205,8 +210,13 @@ def _fix(fix: Fix, sheet: Paper, only_changes: bool = False) -> list[Text]:
         shown = [line for edit in fix.edits for line in _told(edit)]
     else:
         shown = [_diff_line(line) for line in changes if not only_changes or _is_change(line)]
-    indent = Text(" " * 4)
-    return lines + [line for text in shown for line in sheet.hang(indent, text, indent)]
+    return lines + [line for text in shown for line in _changed(text, sheet)]
+
+
+def _changed(line: Text, sheet: Paper) -> list[Text]:
+    """A line of a diff; what is left of a long one stands further in, since at its edge a minus would be a removal."""
+    whole = Text.assemble(" " * 4, line)
+    return [whole] if whole.cell_len <= sheet.width else sheet.hang(Text(" " * 4), line, Text(" " * 8))
 
 
 def _told(edit: Edit) -> list[Text]:

@@ -76,7 +76,7 @@ function diff(lines) {
 function fixes(items) {
   if (!items.length) return null;
   const told = items.map((fix) =>
-    element("li", {}, fix.title, element("span", { class: fix.verified ? "verified" : "untried" }, fix.verified ? "verified" : "not tried"), diff(fix.diff)),
+    element("li", {}, fix.title, element("span", { class: fix.verified ? "verified" : "untried" }, fix.tried), diff(fix.diff)),
   );
   return element("div", {}, element("h4", {}, "What to change"), element("ul", { class: "fixes" }, told));
 }

@@ -72,7 +72,7 @@ def _column_names(canvas: Canvas, names: list[str], left: float, top: float, cel
     for index, name in enumerate(names):
         x = left + (index + 0.5) * cell + 4
         # A slanted name runs to the left under the row names, and may not leave the picture.
-        short = shortened(name, min(x / math.cos(math.radians(_TURN)) - 8, 220), SMALL)
+        short = shortened(name, min(x / math.cos(math.radians(_TURN)) - 8, 250), SMALL)
         canvas.text(x, top + 10, short, "small", "end", _TURN, name if short != name else "")
         longest = max(longest, width_of(short, SMALL))
     return 14 + longest * slant
