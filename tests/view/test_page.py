@@ -42,8 +42,14 @@ def asked_for(page, title):
     return card(page, title)
 
 
-def pixels(chart, colour):
-    return chart.page.evaluate(COUNT_PIXELS, [chart.locator("canvas").first.element_handle(), list(colour)])
+def pixels(chart, colour, wanted=lambda count: True):
+    """How many pixels have that colour, once it is as many as are wanted: a chart is drawn a moment after a click."""
+    end = time.monotonic() + 20
+    while True:
+        count = chart.page.evaluate(COUNT_PIXELS, [chart.locator("canvas").first.element_handle(), list(colour)])
+        if wanted(count) or time.monotonic() > end:
+            return count
+        chart.page.wait_for_timeout(50)
 
 
 @pytest.fixture
@@ -100,14 +106,14 @@ def test_it_shows_the_run_its_findings_and_its_curves(serve, story, look):
 def test_a_finding_marks_its_step_in_the_charts_and_shows_its_line(exported, story, look):
     page = look(color_scheme="light").open(exported(story.folder))
     loss = card(page, "Loss")
-    marked = pixels(loss, ERROR_RED)
+    marked = pixels(loss, ERROR_RED, lambda count: count > 200)
     assert marked > 200
     page.get_by_role("button", name="the learning rate is too high").click()
     expect(page.locator(".finding.open .row.meant")).to_contain_text("torch.optim.SGD")
     expect(page.locator(".finding.open")).to_have_count(1)
-    assert pixels(loss, ERROR_RED) < marked / 2
+    assert pixels(loss, ERROR_RED, lambda count: count < marked / 2) < marked / 2
     page.get_by_role("button", name="log of a value").click()
-    assert pixels(loss, ERROR_RED) == marked
+    assert pixels(loss, ERROR_RED, lambda count: count == marked) == marked
     page.get_by_role("button", name="Look closer at step 60").click()
     expect(page.get_by_role("button", name="Show all steps")).to_be_visible()
     page.get_by_role("button", name="Show all steps").click()
@@ -406,7 +412,7 @@ def test_a_value_that_is_not_a_number_is_said_and_marked(recorded, exported, loo
         recorded.values(step, {"loss": 1.0 if step < 20 else "nan"})
     page = look(color_scheme="light").open(exported(recorded.folder))
     expect(card(page, "Loss").locator("data")).to_have_text("nan")
-    assert pixels(card(page, "Loss"), ERROR_RED) > 50
+    assert pixels(card(page, "Loss"), ERROR_RED, lambda count: count > 50) > 50
 
 
 SCREENS = {"laptop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
